@@ -1,0 +1,85 @@
+//! The nonlinearities of feed-forward layers.
+
+use crate::{machine::Machine, math};
+
+/// A nonlinearity, applied to every number alone. It is a type, and runs in the epilogue of the product before it.
+///
+/// One of your own:
+///
+/// ```
+/// use constformer::{Activation, machine::Machine};
+///
+/// /// max(0, x)², of Primer.
+/// #[derive(Clone, Copy)]
+/// struct SquaredRelu;
+///
+/// impl Activation for SquaredRelu {
+///     const NAME: &str = "squared relu";
+///
+///     fn apply<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+///         let x = m.max(m.splat(0.0), x);
+///         m.mul(x, x)
+///     }
+/// }
+/// ```
+pub trait Activation: Copy + Send + Sync + 'static {
+    /// What tells it from others in the fingerprint of a model.
+    const NAME: &'static str;
+
+    /// f(x); mark it `#[inline(always)]`.
+    fn apply<M: Machine>(m: M, x: M::Vector) -> M::Vector;
+}
+
+macro_rules! activations {
+    ($($(#[$doc:meta])* $name:ident = $text:literal |$m:ident, $x:ident| $f:expr;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Activation for $name {
+            const NAME: &'static str = $text;
+
+            #[inline(always)]
+            fn apply<M: Machine>($m: M, $x: M::Vector) -> M::Vector {
+                $f
+            }
+        }
+    )* };
+}
+
+activations! {
+    /// f(x) = x
+    ///
+    /// PyTorch: `nn.Identity`.
+    Identity = "identity" |_m, x| x;
+
+    /// f(x) = max(0, x)
+    ///
+    /// Nair & Hinton, [Rectified Linear Units Improve Restricted Boltzmann Machines][paper], 2010. PyTorch: `nn.ReLU`. NaN
+    /// stays NaN.
+    ///
+    /// [paper]: https://www.cs.toronto.edu/~hinton/absps/reluICML.pdf
+    Relu = "relu" |m, x| m.max(m.splat(0.0), x);
+
+    /// f(x) = x Φ(x) = x/2 (1 + erf(x/√2)), with an absolute error of at most 1.5e-6
+    ///
+    /// Φ is the distribution function of the normal distribution. Hendrycks & Gimpel,
+    /// [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch: `nn.GELU()`.
+    Gelu = "gelu" |m, x| math::gelu(m, x);
+
+    /// f(x) = x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), with an absolute error of at most 1e-6
+    ///
+    /// The same curve to 5e-4, but not the same function: a model trained with one is not the same with the other.
+    /// Hendrycks & Gimpel, [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch:
+    /// `nn.GELU(approximate="tanh")`; GPT-2: `gelu_new`.
+    GeluTanh = "gelu tanh" |m, x| {
+        // 1 + tanh u = 2 / (1 + e⁻²ᵘ)
+        let u = m.mul_add(m.mul(x, x), m.splat(0.071_354_816), m.splat(1.595_769_1));
+        math::gate(m, x, m.mul(x, u))
+    };
+
+    /// f(x) = x / (1 + e⁻ˣ), with a relative error of at most 1e-6; also known as swish
+    ///
+    /// Elfwing, Uchibe & Doya, [Sigmoid-Weighted Linear Units](https://arxiv.org/abs/1702.03118), 2017. PyTorch: `nn.SiLU`.
+    Silu = "silu" |m, x| math::gate(m, x, x);
+}

@@ -1,0 +1,46 @@
+//! What attention needs to know of the other tokens, and to work.
+
+use crate::plain::Zero;
+use zerocopy::FromZeros;
+
+/// The keys and values of up to `SEQ_LEN` tokens.
+#[derive(FromZeros)]
+#[repr(C)]
+pub struct KeyValues<const D_MODEL: usize, const SEQ_LEN: usize> {
+    /// One column per token, so that scores are a product of rows with a matrix.
+    pub(crate) keys: [[f32; SEQ_LEN]; D_MODEL],
+    pub(crate) values: [[f32; D_MODEL]; SEQ_LEN],
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for KeyValues<D_MODEL, SEQ_LEN> {
+    const ZERO: Self = Self { keys: Zero::ZERO, values: Zero::ZERO };
+}
+
+/// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.
+#[derive(FromZeros)]
+#[repr(C)]
+pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
+    pub(crate) key_values: KeyValues<D_MODEL, SEQ_LEN>,
+    /// The queries; then, head by head, the context.
+    pub(crate) query: [[f32; D_MODEL]; TILE],
+    pub(crate) scores: [[f32; SEQ_LEN]; TILE],
+    /// 1 / the sum of a row of exponentials.
+    pub(crate) scale: [f32; TILE],
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
+    /// Tokens in a tile.
+    pub(crate) const fn tile(&self) -> usize {
+        const { assert!(TILE > 0, "a tile has at least one token") };
+        TILE
+    }
+
+    /// What the attention of a tile of `rows` tokens left.
+    pub(crate) fn context(&self, rows: usize) -> &[[f32; D_MODEL]] {
+        self.query.get(..rows).unwrap_or_default()
+    }
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> Zero for AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
+    const ZERO: Self = Self { key_values: Zero::ZERO, query: Zero::ZERO, scores: Zero::ZERO, scale: Zero::ZERO };
+}

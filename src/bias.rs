@@ -1,0 +1,51 @@
+//! Whether a layer adds a vector of its own.
+
+use crate::{machine::Machine, parameters, parameters::Parameters};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// The bias of a layer, as a type: [`WithBias`] or [`NoBias`]. One that is absent takes no memory and no time.
+///
+/// PyTorch: `bias=True` and `bias=False`.
+pub trait Bias: Copy + Send + Sync + 'static {
+    /// The numbers.
+    type Vector<const N: usize>: Parameters;
+
+    #[doc(hidden)]
+    fn add<M: Machine, const N: usize>(m: M, bias: &Self::Vector<N>, column: usize, x: M::Vector) -> M::Vector;
+}
+
+/// There is a bias.
+#[derive(Clone, Copy, Debug)]
+pub struct WithBias;
+
+/// There is none.
+#[derive(Clone, Copy, Debug)]
+pub struct NoBias;
+
+impl Bias for WithBias {
+    type Vector<const N: usize> = [f32; N];
+
+    #[inline(always)]
+    fn add<M: Machine, const N: usize>(m: M, bias: &[f32; N], column: usize, x: M::Vector) -> M::Vector {
+        match bias.get(column..column + M::LANES) {
+            Some(bias) => m.add(x, m.load(bias)),
+            None => x,
+        }
+    }
+}
+
+impl Bias for NoBias {
+    type Vector<const N: usize> = Nothing;
+
+    #[inline(always)]
+    fn add<M: Machine, const N: usize>(_: M, _: &Nothing, _: usize, x: M::Vector) -> M::Vector {
+        x
+    }
+}
+
+/// No numbers at all.
+#[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Nothing;
+
+parameters! { [] Nothing {} }

@@ -1,0 +1,94 @@
+//! A stack of encoder blocks.
+
+use crate::{
+    block::{EncoderBlock, Scratch},
+    cost::{Macs, Model, Working},
+    family::Family,
+    format::Format,
+    layer::Layer,
+    norm::Norm,
+    parameters,
+    sequence::Sequence,
+    shape::{SplitInto, Width},
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// `LAYERS` blocks one after the other, then the family's final norm
+///
+/// A Post-LN family has none ([`NoNorm`](crate::NoNorm)): its blocks return normalised tokens. PyTorch:
+/// `nn.TransformerEncoder(nn.TransformerEncoderLayer(D_MODEL, HEADS, D_FF), LAYERS, norm)`.
+///
+/// ```
+/// use constformer::{Bert, Encoder, Layer, Scratch, Sequence, Zero};
+///
+/// type MiniLm = Encoder<Bert, 6, 384, 1536, 12>; // LAYERS, D_MODEL, D_FF, HEADS
+///
+/// static ENCODER: Encoder<Bert, 2, 64, 256, 4> = Encoder::ZERO;
+/// let mut x = Sequence::<64, 16>::new();
+/// x.push(&[1.0; 64])?;
+/// ENCODER.forward(&mut x, &mut Scratch::<64, 256, 16>::ZERO);
+/// assert_eq!(x.len(), 1);
+/// # Ok::<(), constformer::TooLong>(())
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Encoder<
+    F: Family,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format = f32,
+> where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    /// The blocks, first to last.
+    pub blocks: [EncoderBlock<F, D_MODEL, D_FF, HEADS, T>; LAYERS],
+    /// The final norm.
+    pub norm: F::FinalNorm<D_MODEL>,
+}
+
+parameters! {
+    [F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
+    Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T> { blocks, norm }
+    where { Width<D_MODEL>: SplitInto<HEADS> }
+}
+
+impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> Model
+    for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>>;
+
+    const MACS: Macs = EncoderBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);
+}
+
+impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format>
+    Layer<D_MODEL> for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>;
+
+    fn forward<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+    ) {
+        self.blocks.forward(x, scratch);
+        self.norm.forward(x.tokens_mut());
+    }
+
+    fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+    ) {
+        self.blocks.forward_batch(batch, scratch);
+        for x in batch {
+            self.norm.forward(x.tokens_mut());
+        }
+    }
+}

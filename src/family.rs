@@ -1,0 +1,102 @@
+//! Published transformers as types.
+
+use crate::{
+    activation::{Gelu, GeluTanh, Relu},
+    bias::{Bias, NoBias, WithBias},
+    feed_forward::{FeedForward, PositionWise},
+    format::Format,
+    mask::{Bidirectional, Causal, Mask},
+    norm::{LayerNorm, NoNorm, Norm},
+    residual::{Placement, PostLn, PreLn},
+};
+use typenum::{U5, U6, U12};
+
+/// What the blocks of a published transformer are made of: all that is neither a shape nor a weight.
+///
+/// | family | placement | norm, ε | mask | feed-forward | biases |
+/// |---|---|---|---|---|---|
+/// | [`Vaswani`] | Post-LN | LayerNorm, 1e-6 | bidirectional | ReLU | all |
+/// | [`Bert`] | Post-LN | LayerNorm, 1e-12 | bidirectional | GELU | all |
+/// | [`Gpt2`] | Pre-LN | LayerNorm, 1e-5 | causal | GELU (tanh) | all |
+/// | [`Vit`] | Pre-LN | LayerNorm, 1e-6 | bidirectional | GELU | all |
+/// | [`Kwt`] | Post-LN | LayerNorm, 1e-6 | bidirectional | GELU (tanh) | all but query, key, value |
+///
+/// One of your own:
+///
+/// ```
+/// use constformer::*;
+/// use typenum::U6;
+///
+/// #[derive(Clone, Copy)]
+/// struct Mine; // Pre-LN, RMSNorm, SwiGLU, no biases
+///
+/// impl Family for Mine {
+///     type Placement = PreLn;
+///     type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
+///     type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
+///     type Mask = Causal;
+///     type InputBias = NoBias;
+///     type OutputBias = NoBias;
+///     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+/// }
+///
+/// static MODEL: Encoder<Mine, 2, 64, 172, 4> = Encoder::ZERO;
+/// ```
+pub trait Family: Copy + Send + Sync + 'static {
+    /// Where the norm of a residual connection sits.
+    type Placement: Placement;
+    /// The norm of a residual connection.
+    type Norm<const D_MODEL: usize>: Norm<D_MODEL>;
+    /// The norm after the last block; Pre-LN needs one, since its blocks do not normalise what they return.
+    type FinalNorm<const D_MODEL: usize>: Norm<D_MODEL>;
+    /// What a token attends to.
+    type Mask: Mask;
+    /// The biases of query, key and value.
+    type InputBias: Bias;
+    /// The bias of attention's output.
+    type OutputBias: Bias;
+    /// The feed-forward layer.
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>: PositionWise<D_MODEL, D_FF>;
+}
+
+macro_rules! families {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: $placement:ty, $epsilon:ty, $mask:ty, $activation:ty, $input_bias:ty, final $final_norm:ty;
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Family for $name {
+            type Placement = $placement;
+            type Norm<const D_MODEL: usize> = LayerNorm<D_MODEL, $epsilon>;
+            type FinalNorm<const D_MODEL: usize> = $final_norm;
+            type Mask = $mask;
+            type InputBias = $input_bias;
+            type OutputBias = WithBias;
+            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
+                FeedForward<D_MODEL, D_FF, $activation, T>;
+        }
+    )* };
+}
+
+families! {
+    /// The original transformer's encoder: Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762),
+    /// 2017. (The paper does not say ε; the authors' code has 1e-6.)
+    Vaswani: PostLn, U6, Bidirectional, Relu, WithBias, final NoNorm;
+
+    /// BERT and its kin, RoBERTa, MiniLM: Devlin et al., [BERT](https://arxiv.org/abs/1810.04805), 2018.
+    Bert: PostLn, U12, Bidirectional, Gelu, WithBias, final NoNorm;
+
+    /// GPT-2: Radford et al., [Language Models are Unsupervised Multitask Learners][paper], 2019.
+    ///
+    /// [paper]: https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf
+    Gpt2: PreLn, U5, Causal, GeluTanh, WithBias, final LayerNorm<D_MODEL, U5>;
+
+    /// The vision transformer: Dosovitskiy et al., [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929), 2020.
+    Vit: PreLn, U6, Bidirectional, Gelu, WithBias, final LayerNorm<D_MODEL, U6>;
+
+    /// The keyword transformer: Berg, O'Connor & Cruz, [Keyword Transformer](https://arxiv.org/abs/2104.00769), 2021.
+    Kwt: PostLn, U6, Bidirectional, GeluTanh, NoBias, final NoNorm;
+}

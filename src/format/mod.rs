@@ -1,0 +1,33 @@
+//! How weights are stored.
+
+mod panels;
+
+pub use panels::Panels;
+pub(crate) use panels::position as panel_position;
+
+use crate::{kernel::Epilogue, parameters::Parameters};
+
+/// A format of weights, the type parameter `T` of layers and models: it chooses how a matrix is stored and multiplied, and
+/// nothing else changes.
+///
+/// `f32` is the default.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a format of weights",
+    label = "a format is wanted here",
+    note = "`f32` is one, and the default"
+)]
+pub trait Format: Copy + Send + Sync + 'static {
+    /// A matrix of `IN` inputs and `OUT` outputs.
+    type Matrix<const IN: usize, const OUT: usize>: Matrix<IN, OUT>;
+}
+
+/// Weights as they are, in panels.
+impl Format for f32 {
+    type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
+}
+
+/// A stored matrix.
+pub trait Matrix<const IN: usize, const OUT: usize>: Parameters {
+    #[doc(hidden)]
+    fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue);
+}

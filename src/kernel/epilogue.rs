@@ -1,0 +1,117 @@
+//! What becomes of a product: small structs, composed by type, that are given vectors of finished sums. So bias,
+//! activation, residual connection and scale need no second pass over memory.
+
+use crate::{activation::Activation, kernel::PANEL, machine::Machine, bias::Bias as BiasKind};
+use core::marker::PhantomData;
+
+/// What becomes of a product, a vector at a time.
+pub trait Epilogue {
+    /// `sums` are row `row` of the product, from column `column` on.
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector);
+}
+
+impl<E: Epilogue> Epilogue for &mut E {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        E::store(self, m, row, column, sums);
+    }
+}
+
+/// The `LANES` numbers of `row` from `column` on.
+#[inline(always)]
+fn place<M: Machine, const N: usize>(_: M, out: &mut [[f32; N]], row: usize, column: usize) -> Option<&mut [f32]> {
+    out.get_mut(row)?.get_mut(column..column + M::LANES)
+}
+
+/// y = f(x w)
+pub(crate) struct Store<'a, const N: usize, A> {
+    out: &'a mut [[f32; N]],
+    activation: PhantomData<A>,
+}
+
+impl<'a, const N: usize, A: Activation> Store<'a, N, A> {
+    pub(crate) fn to(out: &'a mut [[f32; N]]) -> Self {
+        Self { out, activation: PhantomData }
+    }
+}
+
+impl<const N: usize, A: Activation> Epilogue for Store<'_, N, A> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        if let Some(y) = place(m, self.out, row, column) {
+            m.store(A::apply(m, sums), y);
+        }
+    }
+}
+
+/// y = y + x w
+pub(crate) struct Add<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
+
+impl<const N: usize> Epilogue for Add<'_, N> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        if let Some(y) = place(m, self.0, row, column) {
+            m.store(m.add(m.load(y), sums), y);
+        }
+    }
+}
+
+/// y = y ⊙ x w
+pub(crate) struct Multiply<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
+
+impl<const N: usize> Epilogue for Multiply<'_, N> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        if let Some(y) = place(m, self.0, row, column) {
+            m.store(m.mul(m.load(y), sums), y);
+        }
+    }
+}
+
+/// y = diag(scale) x w
+pub(crate) struct ScaleRows<'a, const N: usize> {
+    pub(crate) out: &'a mut [[f32; N]],
+    pub(crate) scale: &'a [f32],
+}
+
+impl<const N: usize> Epilogue for ScaleRows<'_, N> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        if let (Some(y), Some(scale)) = (place(m, self.out, row, column), self.scale.get(row)) {
+            m.store(m.mul(m.splat(*scale), sums), y);
+        }
+    }
+}
+
+/// y = (x w)ᵀ, from column `first` of y on
+pub(crate) struct Transpose<'a, const N: usize> {
+    pub(crate) out: &'a mut [[f32; N]],
+    pub(crate) first: usize,
+}
+
+impl<const N: usize> Epilogue for Transpose<'_, N> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        let mut lanes = [0.0; PANEL];
+        m.store(sums, &mut lanes);
+        let rows = self.out.get_mut(column..column + M::LANES).unwrap_or_default();
+        for (y, lane) in rows.iter_mut().zip(lanes) {
+            if let Some(y) = y.get_mut(self.first + row) {
+                *y = lane;
+            }
+        }
+    }
+}
+
+/// x w + b, for `then`
+pub(crate) struct Bias<'a, E, B: BiasKind, const N: usize> {
+    pub(crate) bias: &'a B::Vector<N>,
+    pub(crate) then: E,
+}
+
+impl<E: Epilogue, B: BiasKind, const N: usize> Epilogue for Bias<'_, E, B, N> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
+        self.then.store(m, row, column, B::add::<M, N>(m, self.bias, column, sums));
+    }
+}

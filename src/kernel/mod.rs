@@ -1,0 +1,13 @@
+//! The one kernel: rows times a matrix, the result handed over while it is in registers.
+//!
+//! Linear maps, attention scores (queries times keys stored transposed) and contexts (probabilities times values) are the
+//! same operation. Lanes run over outputs, so every number of a product is one sum in one order, whatever the machine's
+//! width, the tile or the padding: that is why a batch equals its sequences one by one, bit for bit.
+
+mod epilogue;
+mod product;
+
+#[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
+pub use epilogue::Epilogue;
+pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store, Transpose};
+pub(crate) use product::{PANEL, Product};

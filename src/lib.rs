@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+mod activation;
+mod attention;
+mod bias;
+mod block;
+mod cost;
+mod encoder;
+mod family;
+mod feed_forward;
+mod format;
+mod kernel;
+mod layer;
+mod linear;
+pub mod machine;
+mod mask;
+pub mod math;
+mod message;
+mod norm;
+pub mod parameters;
+mod plain;
+mod residual;
+mod sequence;
+mod shape;
+
+pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
+pub use attention::{AttentionScratch, KeyValues, MultiHeadAttention};
+pub use bias::{Bias, NoBias, Nothing, WithBias};
+pub use block::{EncoderBlock, Scratch};
+#[cfg(feature = "std")]
+pub use plain::boxed;
+pub use cost::{Macs, Memory, Model, Plan, Working};
+pub use encoder::Encoder;
+pub use family::{Bert, Family, Gpt2, Kwt, Vaswani, Vit};
+pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
+pub use format::{Format, Matrix, Panels};
+pub use layer::Layer;
+pub use linear::Linear;
+pub use mask::{Bidirectional, Causal, Mask};
+pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
+pub use parameters::{Fingerprint, Name, Parameters, Shape, Tensor};
+pub use plain::{Plain, Zero};
+pub use residual::{Placement, PostLn, PreLn};
+pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};
+pub use shape::{KnownWidth, NoRemainder, SplitInto, Width};
+
+/// Tokens that pass through the layers together, unless a scratch says otherwise: many on a host, so that each weight read
+/// is used many times; few on a microcontroller, where memory is scarce.
+pub const TILE: usize = if cfg!(target_pointer_width = "64") { 24 } else { 4 };

@@ -1,0 +1,63 @@
+//! Linear maps.
+
+use crate::{
+    activation::Identity,
+    bias::{Bias, WithBias},
+    format::{Format, Matrix},
+    kernel::{self, Epilogue, Store},
+    parameters,
+    sequence::Sequence,
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// y = W x + b, for every token x alone
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x | `IN` | a token |
+/// | W | `OUT` x `IN` | [`weight`](Self::weight), in the order of the format `T` |
+/// | b | `OUT` | [`bias`](Self::bias), absent with [`NoBias`](crate::NoBias) |
+/// | y | `OUT` | a token |
+///
+/// PyTorch: `nn.Linear(IN, OUT)`, whose `weight` is W row by row.
+///
+/// ```
+/// use constformer::{Linear, Sequence, Zero};
+///
+/// let mut linear = Linear::<3, 2>::ZERO;
+/// linear.weight.copy_from_out_in(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+/// linear.bias = [10.0, 20.0];
+/// assert_eq!(linear.apply(&[1.0, 0.0, -1.0]), [8.0, 18.0]);
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Linear<const IN: usize, const OUT: usize, T: Format = f32, B: Bias = WithBias> {
+    /// W
+    pub weight: T::Matrix<IN, OUT>,
+    /// b
+    pub bias: B::Vector<OUT>,
+}
+
+parameters! { [const IN: usize, const OUT: usize, T: Format, B: Bias] Linear<IN, OUT, T, B> { weight, bias } }
+
+impl<const IN: usize, const OUT: usize, T: Format, B: Bias> Linear<IN, OUT, T, B> {
+    /// `y` becomes the image of `x`, token by token.
+    pub fn forward<const SEQ_LEN: usize>(&self, x: &Sequence<IN, SEQ_LEN>, y: &mut Sequence<OUT, SEQ_LEN>) {
+        y.match_len(x);
+        self.multiply(x.tokens(), Store::<OUT, Identity>::to(y.tokens_mut()));
+    }
+
+    /// y for one token: a classifier's head.
+    #[must_use]
+    pub fn apply(&self, x: &[f32; IN]) -> [f32; OUT] {
+        let mut y = [[0.0; OUT]];
+        self.multiply(core::slice::from_ref(x), Store::<OUT, Identity>::to(&mut y));
+        let [y] = y;
+        y
+    }
+
+    /// Hands W x + b to `then`.
+    pub(crate) fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
+        self.weight.multiply(x, kernel::Bias::<_, B, OUT> { bias: &self.bias, then });
+    }
+}

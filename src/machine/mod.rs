@@ -1,0 +1,75 @@
+//! What the arithmetic needs from a processor.
+//!
+//! Kernels and functions are written once, over [`Machine`]: a vector of lanes. Two implementations: [`Plain`], portable
+//! Rust, and, with the feature `std`, the instruction set found at run time. Lanes are explicit because a loop left to the
+//! compiler reaches the processor's limit for most tile shapes and 2 % of it for some.
+//!
+//! Users meet this module only if they write an [`Activation`](crate::Activation) of their own.
+
+mod plain;
+#[cfg(feature = "std")]
+mod simd;
+
+pub use plain::{Plain, Single};
+#[cfg(feature = "std")]
+pub(crate) use simd::dispatch;
+
+/// Vectors of `LANES` numbers, and what can be done with them lane by lane.
+pub trait Machine: Copy {
+    /// `LANES` numbers in a register, or in a few.
+    type Vector: Copy;
+    /// The same machine, one number at a time: for what is left over.
+    type One: Machine;
+    /// Numbers in a vector.
+    const LANES: usize;
+    /// Rows of a register tile: 8, 6 or 4.
+    const ROWS: usize;
+    /// Vectors in a row of a register tile: 2 or 1.
+    const VECTORS: usize;
+
+    /// The same machine, one number at a time.
+    fn one(self) -> Self::One;
+    /// `x` in every lane.
+    fn splat(self, x: f32) -> Self::Vector;
+    /// The first `LANES` numbers of `x`, which has at least as many.
+    fn load(self, x: &[f32]) -> Self::Vector;
+    /// Writes to the first `LANES` numbers of `out`, which has at least as many.
+    fn store(self, x: Self::Vector, out: &mut [f32]);
+    /// a + b
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a - b
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a b
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a / b
+    fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a if a < b, else b: so a NaN in b stays.
+    fn min(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a if a > b, else b: so a NaN in b stays.
+    fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a b + c, rounded once where the processor does that in one instruction.
+    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// y, but 0 where x < bound.
+    fn zero_below(self, x: Self::Vector, bound: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// a 2ⁿ, where n is the low bits of the floating-point number `n`.
+    fn scale(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
+    /// The sum of the lanes.
+    fn sum_lanes(self, a: Self::Vector) -> f32;
+    /// The maximum of the lanes.
+    fn max_lanes(self, a: Self::Vector) -> f32;
+}
+
+/// Something to compute, on any machine.
+pub(crate) trait Work {
+    type Output;
+
+    /// `#[inline(always)]`, with all that it calls: only so does it use the instructions of `m`.
+    fn run<M: Machine>(self, m: M) -> Self::Output;
+}
+
+/// Runs `work` on the best machine there is.
+#[cfg(not(feature = "std"))]
+#[inline]
+pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+    work.run(Plain)
+}

@@ -1,0 +1,143 @@
+//! Portable Rust.
+
+use super::Machine;
+
+/// Four lanes, written out so that no optimiser has to unroll them: four by four numbers fill the registers of a
+/// Cortex-M4F, and on a host a vector is one SSE, NEON or WebAssembly register.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+/// One lane. `FMA`: whether the vectors it completes are multiplied and added in one instruction, so that the last columns
+/// of a matrix are rounded as all others.
+#[derive(Clone, Copy, Debug)]
+pub struct Single<const FMA: bool>;
+
+#[inline(always)]
+fn scale(a: f32, n: f32) -> f32 {
+    f32::from_bits(a.to_bits().wrapping_add(n.to_bits() << 23))
+}
+
+macro_rules! lanes {
+    ($($name:ident($($a:ident),*) = $f:expr;)*) => { $(
+        #[inline(always)]
+        fn $name(self, $($a: [f32; 4]),*) -> [f32; 4] {
+            [
+                { $(let $a = $a[0];)* $f },
+                { $(let $a = $a[1];)* $f },
+                { $(let $a = $a[2];)* $f },
+                { $(let $a = $a[3];)* $f },
+            ]
+        }
+    )* };
+}
+
+impl Machine for Plain {
+    type Vector = [f32; 4];
+    type One = Single<false>;
+    const LANES: usize = 4;
+    const ROWS: usize = 4;
+    // Two vectors in a row would spill on a microcontroller: 2.6 instructions a product instead of 1.7.
+    const VECTORS: usize = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
+
+    #[inline(always)]
+    fn one(self) -> Single<false> {
+        Single
+    }
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> [f32; 4] {
+        [x; 4]
+    }
+
+    #[inline(always)]
+    fn load(self, x: &[f32]) -> [f32; 4] {
+        x.first_chunk().copied().unwrap_or([0.0; 4])
+    }
+
+    #[inline(always)]
+    fn store(self, x: [f32; 4], out: &mut [f32]) {
+        if let Some(out) = out.first_chunk_mut() {
+            *out = x;
+        }
+    }
+
+    lanes! {
+        add(a, b) = a + b;
+        sub(a, b) = a - b;
+        mul(a, b) = a * b;
+        div(a, b) = a / b;
+        min(a, b) = if a < b { a } else { b };
+        max(a, b) = if a > b { a } else { b };
+        mul_add(a, b, c) = a * b + c;
+        zero_below(x, bound, y) = if x < bound { 0.0 } else { y };
+        scale(a, n) = scale(a, n);
+    }
+
+    #[inline(always)]
+    fn sum_lanes(self, [a, b, c, d]: [f32; 4]) -> f32 {
+        (a + c) + (b + d)
+    }
+
+    #[inline(always)]
+    fn max_lanes(self, [a, b, c, d]: [f32; 4]) -> f32 {
+        let m = Single::<false>;
+        m.max(m.max(a, b), m.max(c, d))
+    }
+}
+
+macro_rules! lane {
+    ($($name:ident($($a:ident),*) = $f:expr;)*) => { $(
+        #[inline(always)]
+        fn $name(self, $($a: f32),*) -> f32 {
+            $f
+        }
+    )* };
+}
+
+impl<const FMA: bool> Machine for Single<FMA> {
+    type Vector = f32;
+    type One = Self;
+    const LANES: usize = 1;
+    const ROWS: usize = 4;
+    const VECTORS: usize = 1;
+
+    #[inline(always)]
+    fn one(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn load(self, x: &[f32]) -> f32 {
+        x.first().copied().unwrap_or(0.0)
+    }
+
+    #[inline(always)]
+    fn store(self, x: f32, out: &mut [f32]) {
+        if let Some(out) = out.first_mut() {
+            *out = x;
+        }
+    }
+
+    lane! {
+        splat(x) = x;
+        add(a, b) = a + b;
+        sub(a, b) = a - b;
+        mul(a, b) = a * b;
+        div(a, b) = a / b;
+        min(a, b) = if a < b { a } else { b };
+        max(a, b) = if a > b { a } else { b };
+        zero_below(x, bound, y) = if x < bound { 0.0 } else { y };
+        scale(a, n) = scale(a, n);
+        sum_lanes(a) = a;
+        max_lanes(a) = a;
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: f32, b: f32, c: f32) -> f32 {
+        #[cfg(feature = "std")] // `core` has no `mul_add`, and where the vectors are `Plain` it would be a library call
+        if FMA {
+            return a.mul_add(b, c);
+        }
+        a * b + c
+    }
+}

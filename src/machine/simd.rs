@@ -1,0 +1,95 @@
+//! The instruction set found at run time, by way of `pulp`.
+
+use super::{Machine, Plain, Single, Work};
+
+/// An instruction set of `pulp`; a value of it is the proof that the processor has it.
+#[derive(Clone, Copy, Debug)]
+struct Simd<S>(S);
+
+macro_rules! forward {
+    ($($name:ident($($a:ident: $from:ty),*) -> $to:ty = $f:ident;)*) => { $(
+        #[inline(always)]
+        fn $name(self, $($a: $from),*) -> $to {
+            self.0.$f($($a),*)
+        }
+    )* };
+}
+
+impl<S: pulp::Simd> Machine for Simd<S> {
+    type Vector = S::f32s;
+    type One = Single<true>;
+    const LANES: usize = S::F32_LANES;
+    const ROWS: usize = if S::REGISTER_COUNT >= 32 { 8 } else { 6 };
+    const VECTORS: usize = 2;
+
+    #[inline(always)]
+    fn one(self) -> Single<true> {
+        Single
+    }
+
+    #[inline(always)]
+    fn load(self, x: &[f32]) -> S::f32s {
+        S::as_simd_f32s(x).0[0]
+    }
+
+    #[inline(always)]
+    fn store(self, x: S::f32s, out: &mut [f32]) {
+        S::as_mut_simd_f32s(out).0[0] = x;
+    }
+
+    forward! {
+        splat(a: f32) -> S::f32s = splat_f32s;
+        add(a: S::f32s, b: S::f32s) -> S::f32s = add_f32s;
+        sub(a: S::f32s, b: S::f32s) -> S::f32s = sub_f32s;
+        mul(a: S::f32s, b: S::f32s) -> S::f32s = mul_f32s;
+        div(a: S::f32s, b: S::f32s) -> S::f32s = div_f32s;
+        min(a: S::f32s, b: S::f32s) -> S::f32s = min_f32s;
+        max(a: S::f32s, b: S::f32s) -> S::f32s = max_f32s;
+        mul_add(a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s = mul_add_e_f32s;
+        sum_lanes(a: S::f32s) -> f32 = reduce_sum_f32s;
+        max_lanes(a: S::f32s) -> f32 = reduce_max_f32s;
+    }
+
+    #[inline(always)]
+    fn zero_below(self, x: S::f32s, bound: S::f32s, y: S::f32s) -> S::f32s {
+        let below = self.0.less_than_f32s(x, bound);
+        self.0.select_f32s(below, self.0.splat_f32s(0.0), y)
+    }
+
+    #[inline(always)]
+    fn scale(self, a: S::f32s, n: S::f32s) -> S::f32s {
+        let (a, n) = (self.0.transmute_u32s_f32s(a), self.0.transmute_u32s_f32s(n));
+        let n = self.0.wrapping_dyn_shl_u32s(n, self.0.splat_u32s(23));
+        self.0.transmute_f32s_u32s(self.0.add_u32s(a, n))
+    }
+}
+
+struct Dispatched<W>(W);
+
+impl<W: Work> pulp::WithSimd for Dispatched<W> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) -> W::Output {
+        self.0.run(Simd(simd))
+    }
+}
+
+/// Runs `work` on the best machine there is.
+#[inline]
+pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = pulp::x86::V4::try_new() {
+            return pulp::Simd::vectorize(simd, Dispatched(work));
+        }
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return pulp::Simd::vectorize(simd, Dispatched(work));
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(simd) = pulp::aarch64::Neon::try_new() {
+        return pulp::Simd::vectorize(simd, Dispatched(work));
+    }
+    work.run(Plain)
+}

@@ -1,0 +1,29 @@
+//! Which tokens a token attends to, named by what is visible.
+
+/// What the token at a position sees: [`Bidirectional`] or [`Causal`].
+pub trait Mask: Copy + Send + Sync + 'static {
+    /// Whether a token sees itself and the tokens before it, and no others.
+    const CAUSAL: bool;
+
+    /// How many of `len` tokens, from the first on, the token at `position` sees.
+    #[must_use]
+    fn visible(position: usize, len: usize) -> usize {
+        if Self::CAUSAL { len.min(position + 1) } else { len }
+    }
+}
+
+/// Every token sees all tokens: an encoder.
+#[derive(Clone, Copy, Debug)]
+pub struct Bidirectional;
+
+/// A token sees itself and the tokens before it: a decoder. PyTorch: `is_causal=True`.
+#[derive(Clone, Copy, Debug)]
+pub struct Causal;
+
+impl Mask for Bidirectional {
+    const CAUSAL: bool = false;
+}
+
+impl Mask for Causal {
+    const CAUSAL: bool = true;
+}

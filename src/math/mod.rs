@@ -1,0 +1,115 @@
+//! Functions of numbers, without a standard library.
+//!
+//! The transcendental functions are written over [`Machine`], so that a kernel applies them to a register at a time;
+//! [`exp`], [`erf`], [`tanh`], [`sqrt`], [`sin`] and [`cos`] are the same for one number. The stated errors are against
+//! `f64` and tested (`tests/math.rs`).
+
+mod rows;
+mod trigonometry;
+
+pub use rows::softmax;
+pub(crate) use rows::{Function, map, softmax_row, square_of_norm, sum};
+pub use trigonometry::{cos, sin};
+pub(crate) use trigonometry::{power_of_ten, sin_cos};
+
+use crate::machine::{Machine, Single};
+use core::f32::consts::{LOG2_E, SQRT_2};
+
+/// Σᵢ cᵢ xⁿ⁻ⁱ
+#[inline(always)]
+fn polynomial<M: Machine, const N: usize>(m: M, x: M::Vector, first: f32, rest: [f32; N]) -> M::Vector {
+    let mut y = m.splat(first);
+    for c in rest {
+        y = m.mul_add(y, x, m.splat(c));
+    }
+    y
+}
+
+/// |x|
+#[inline(always)]
+fn abs<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    m.max(m.sub(m.splat(0.0), x), x)
+}
+
+/// [`exp`], a vector at a time.
+#[inline(always)]
+pub(crate) fn exp_vector<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    // eˣ = 2ⁿ eʳ with n = round(x / ln 2); adding 1.5 · 2²³ rounds, and leaves n in the low bits.
+    let round = m.splat(12_582_912.0);
+    let x = m.min(m.splat(EXP_HIGHEST), x);
+    let shifted = m.mul_add(x, m.splat(LOG2_E), round);
+    let n = m.sub(shifted, round);
+    let r = m.mul_add(n, m.splat(-0.693_359_4), x); // ln 2 in two parts, of which n times the first is exact
+    let r = m.mul_add(n, m.splat(2.121_944_4e-4), r);
+    let p = polynomial(m, r, 1.384_394_7e-3, [8.374_177e-3, 4.166_799_8e-2, 1.666_643_1e-1, 4.999_999_4e-1]);
+    let y = m.add(m.mul_add(p, m.mul(r, r), r), m.splat(1.0));
+    m.zero_below(x, m.splat(EXP_LOWEST), m.scale(y, shifted))
+}
+
+const EXP_HIGHEST: f32 = 88.72;
+const EXP_LOWEST: f32 = -87.33; // below it, eˣ is subnormal
+
+/// Φ(z) - 1/2 for 0 ≤ z ≤ 5.4, where Φ is the normal distribution function: z P(z²) / Q(z²).
+#[inline(always)]
+fn half_normal<M: Machine>(m: M, z: M::Vector) -> M::Vector {
+    let t = m.mul(z, z);
+    let p = [6.430_064e-6, 1.725_224e-4, 4.700_600_7e-3, 3.415_917_6e-2, 3.989_422_4e-1];
+    let q = [7.510_502_6e-5, 1.905_236_6e-3, 2.883_299_1e-2, 2.522_9e-1, 1.0];
+    let p = polynomial(m, t, 2.284_795_2e-8, p);
+    m.div(m.mul(z, p), polynomial(m, t, 1.206_091e-6, q))
+}
+
+/// Where [`half_normal`] ends: beyond, Φ is 1 to 4e-8.
+const NORMAL_HIGHEST: f32 = 5.4;
+
+/// x Φ(x), the GELU in its erf form.
+#[inline(always)]
+pub(crate) fn gelu<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    // max(0, x) - z Φ(-z) with z = |x|: no difference of large numbers anywhere.
+    let z = m.min(m.splat(NORMAL_HIGHEST), abs(m, x));
+    let tail = m.sub(m.splat(0.5), half_normal(m, z));
+    m.sub(m.max(m.splat(0.0), x), m.mul(z, tail))
+}
+
+/// x / (1 + e⁻ᵘ)
+#[inline(always)]
+pub(crate) fn gate<M: Machine>(m: M, x: M::Vector, u: M::Vector) -> M::Vector {
+    m.div(x, m.add(m.splat(1.0), exp_vector(m, m.sub(m.splat(0.0), u))))
+}
+
+/// eˣ, to 1.2 units in the last place (relative error 1.1e-7).
+///
+/// 0 below -87.33, where the result would be subnormal, and e^88.72 = 3.39e38 above 88.72.
+#[must_use]
+pub fn exp(x: f32) -> f32 {
+    exp_vector(Single::<false>, x)
+}
+
+/// erf x = 2/√π ∫₀ˣ exp(-t²) dt, with an absolute error of at most 2.5e-7.
+#[must_use]
+pub fn erf(x: f32) -> f32 {
+    let m = Single::<false>;
+    let z = m.min(NORMAL_HIGHEST, abs(m, x) * SQRT_2);
+    (2.0 * half_normal(m, z)).copysign(x)
+}
+
+/// tanh x = (e²ˣ - 1) / (e²ˣ + 1), with a relative error of at most 4e-7.
+#[must_use]
+pub fn tanh(x: f32) -> f32 {
+    let z = f32::from_bits(x.to_bits() & 0x7fff_ffff);
+    let y = if z < 0.625 {
+        let t = z * z;
+        let m = Single::<false>;
+        // x + x³ p(x²): the quotient below would lose digits.
+        z + z * t * polynomial(m, t, -5.704_988e-3, [2.063_908_8e-2, -5.373_971_5e-2, 1.333_144_2e-1, -3.333_328_2e-1])
+    } else {
+        1.0 - 2.0 / (exp(2.0 * z) + 1.0)
+    };
+    if x.is_nan() { x } else { y.copysign(x) }
+}
+
+/// √x, correctly rounded; NaN below 0.
+#[must_use]
+pub fn sqrt(x: f32) -> f32 {
+    libm::sqrtf(x)
+}

@@ -1,0 +1,206 @@
+//! Normalisation of tokens.
+
+use crate::{
+    bias::{Bias, Nothing, WithBias},
+    machine::{Machine, Work, dispatch},
+    math::{self, Function},
+    parameters,
+    parameters::Parameters,
+};
+use core::marker::PhantomData;
+use typenum::{U5, U6, Unsigned};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// A normalisation of tokens of `D_MODEL` features.
+pub trait Norm<const D_MODEL: usize>: Parameters {
+    /// Replaces every token by its normalisation.
+    fn forward(&self, tokens: &mut [[f32; D_MODEL]]);
+}
+
+/// The E of ε = 10⁻ᴱ: a number of `typenum`, such as `U5`, `U6`, `U12`.
+pub trait Exponent: Unsigned + Send + Sync + 'static {}
+
+impl<E: Unsigned + Send + Sync + 'static> Exponent for E {}
+
+/// 10⁻ᴱ
+const fn epsilon<E: Exponent>() -> f32 {
+    math::power_of_ten(-(E::U32 as f64)) as f32
+}
+
+/// y = γ ⊙ (x - E\[x\]) / √(Var\[x\] + ε) + β, for every token x alone
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x, y | `D_MODEL` | a token |
+/// | E\[x\], Var\[x\] | 1 | mean and (biased) variance of the features of that token |
+/// | γ | `D_MODEL` | [`weight`](Self::weight) |
+/// | β | `D_MODEL` | [`bias`](Self::bias), absent with [`NoBias`](crate::NoBias) |
+/// | ε | 1 | 10⁻ᴱ, [`EPSILON`](Self::EPSILON); `E` is a number of `typenum`, 5 by default as in PyTorch |
+///
+/// Unlike batch normalisation it knows no other token and no running mean, so it is the same in training and inference and
+/// for any length and batch. Ba, Kiros & Hinton, [Layer Normalization](https://arxiv.org/abs/1607.06450), 2016.
+/// PyTorch: `nn.LayerNorm(D_MODEL, eps)`.
+///
+/// ```
+/// use constformer::{LayerNorm, Norm};
+///
+/// let mut tokens = [[1.0, 3.0], [-2.0, 2.0]];
+/// LayerNorm::<2>::ONE.forward(&mut tokens);
+/// assert!(tokens.iter().all(|[a, b]| (a + 1.0).abs() < 1e-5 && (b - 1.0).abs() < 1e-5));
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct LayerNorm<const D_MODEL: usize, E: Exponent = U5, B: Bias = WithBias> {
+    /// γ
+    pub weight: [f32; D_MODEL],
+    /// β
+    pub bias: B::Vector<D_MODEL>,
+    epsilon: PhantomData<E>,
+}
+
+parameters! {
+    [const D_MODEL: usize, E: Exponent, B: Bias] LayerNorm<D_MODEL, E, B> { weight, bias, epsilon }
+    structure: |fingerprint| fingerprint.name("layer norm").number(E::USIZE);
+}
+
+impl<const D_MODEL: usize, E: Exponent, B: Bias> LayerNorm<D_MODEL, E, B> {
+    /// ε
+    pub const EPSILON: f32 = epsilon::<E>();
+
+    /// γ = 1, β = 0: as a model starts.
+    pub const ONE: Self =
+        Self { weight: [1.0; D_MODEL], bias: <B::Vector<D_MODEL> as crate::Zero>::ZERO, epsilon: PhantomData };
+}
+
+impl<const D_MODEL: usize, E: Exponent, B: Bias> Norm<D_MODEL> for LayerNorm<D_MODEL, E, B> {
+    fn forward(&self, tokens: &mut [[f32; D_MODEL]]) {
+        dispatch(Normalize {
+            tokens,
+            weight: &self.weight,
+            bias: &self.bias,
+            epsilon: Self::EPSILON,
+            kind: PhantomData::<(Centred, B)>,
+        });
+    }
+}
+
+/// y = γ ⊙ x / √(E\[x²\] + ε), for every token x alone
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x, y | `D_MODEL` | a token |
+/// | γ | `D_MODEL` | [`weight`](Self::weight) |
+/// | ε | 1 | 10⁻ᴱ, [`EPSILON`](Self::EPSILON); `E` is a number of `typenum`, 6 by default |
+///
+/// Zhang & Sennrich, [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), 2019. PyTorch:
+/// `nn.RMSNorm(D_MODEL, eps)`.
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct RmsNorm<const D_MODEL: usize, E: Exponent = U6> {
+    /// γ
+    pub weight: [f32; D_MODEL],
+    epsilon: PhantomData<E>,
+}
+
+parameters! {
+    [const D_MODEL: usize, E: Exponent] RmsNorm<D_MODEL, E> { weight, epsilon }
+    structure: |fingerprint| fingerprint.name("rms norm").number(E::USIZE);
+}
+
+impl<const D_MODEL: usize, E: Exponent> RmsNorm<D_MODEL, E> {
+    /// ε
+    pub const EPSILON: f32 = epsilon::<E>();
+
+    /// γ = 1: as a model starts.
+    pub const ONE: Self = Self { weight: [1.0; D_MODEL], epsilon: PhantomData };
+}
+
+impl<const D_MODEL: usize, E: Exponent> Norm<D_MODEL> for RmsNorm<D_MODEL, E> {
+    fn forward(&self, tokens: &mut [[f32; D_MODEL]]) {
+        dispatch(Normalize {
+            tokens,
+            weight: &self.weight,
+            bias: &Nothing,
+            epsilon: Self::EPSILON,
+            kind: PhantomData::<(Uncentred, crate::NoBias)>,
+        });
+    }
+}
+
+/// y = x: what a Post-LN encoder has after its last block.
+#[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct NoNorm;
+
+parameters! { [] NoNorm {} }
+
+impl<const D_MODEL: usize> Norm<D_MODEL> for NoNorm {
+    fn forward(&self, _: &mut [[f32; D_MODEL]]) {}
+}
+
+/// Whether the mean is taken off first.
+trait Centre {
+    const CENTRED: bool;
+}
+
+struct Centred;
+struct Uncentred;
+
+impl Centre for Centred {
+    const CENTRED: bool = true;
+}
+
+impl Centre for Uncentred {
+    const CENTRED: bool = false;
+}
+
+struct Normalize<'a, C, B: Bias, const D: usize> {
+    tokens: &'a mut [[f32; D]],
+    weight: &'a [f32; D],
+    bias: &'a B::Vector<D>,
+    epsilon: f32,
+    kind: PhantomData<(C, B)>,
+}
+
+impl<C: Centre, B: Bias, const D: usize> Work for Normalize<'_, C, B, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        for x in self.tokens {
+            if C::CENTRED {
+                // The variance of what is centred: E[x²] - E[x]² would lose all digits of a token far from zero.
+                let mean = math::sum(m, x) / D as f32;
+                math::map(m, x, &Shift(-mean));
+            }
+            let scale = 1.0 / math::sqrt(math::square_of_norm(m, x) / D as f32 + self.epsilon);
+            math::map(m, x, &Affine::<B, D> { scale, weight: self.weight, bias: self.bias });
+        }
+    }
+}
+
+struct Shift(f32);
+
+impl Function for Shift {
+    #[inline(always)]
+    fn apply<M: Machine>(&self, m: M, _: usize, x: M::Vector) -> M::Vector {
+        m.add(x, m.splat(self.0))
+    }
+}
+
+struct Affine<'a, B: Bias, const D: usize> {
+    scale: f32,
+    weight: &'a [f32; D],
+    bias: &'a B::Vector<D>,
+}
+
+impl<B: Bias, const D: usize> Function for Affine<'_, B, D> {
+    #[inline(always)]
+    fn apply<M: Machine>(&self, m: M, column: usize, x: M::Vector) -> M::Vector {
+        let x = m.mul(x, m.splat(self.scale));
+        match self.weight.get(column..column + M::LANES) {
+            Some(weight) => B::add::<M, D>(m, self.bias, column, m.mul(x, m.load(weight))),
+            None => x,
+        }
+    }
+}

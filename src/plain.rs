@@ -1,0 +1,46 @@
+//! Plain data: what can lie in flash, and what can be a `static` of zeros.
+
+use core::marker::PhantomData;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// Plain old data: any bytes of the right length and alignment are a value of the type.
+///
+/// Models are plain, so a `&'static Model` comes from the bytes of a file without a copy and without `unsafe` code.
+pub trait Plain: FromBytes + Immutable + KnownLayout + Send + Sync + 'static {}
+
+impl<T: FromBytes + Immutable + KnownLayout + Send + Sync + 'static> Plain for T {}
+
+/// The value that is all zeros, known at compile time.
+///
+/// A mutable `static` that starts as `ZERO` takes no flash (it lies in `.bss`) and never passes over the stack. Working
+/// memory, models to be filled, gradients and moments of an optimizer start this way.
+pub trait Zero {
+    /// All zeros.
+    const ZERO: Self;
+}
+
+impl Zero for f32 {
+    const ZERO: Self = 0.0;
+}
+
+impl<T: Zero, const N: usize> Zero for [T; N] {
+    const ZERO: Self = [T::ZERO; N];
+}
+
+impl<T: ?Sized> Zero for PhantomData<T> {
+    const ZERO: Self = PhantomData;
+}
+
+/// A zeroed value on the heap that never passes over the stack, however large it is.
+///
+/// ```
+/// use constformer::{Bert, Encoder, boxed};
+///
+/// let model = boxed::<Encoder<Bert, 6, 384, 1536, 12>>(); // 42 MB
+/// assert_eq!(model.blocks[5].attention.query.bias, [0.0; 384]);
+/// ```
+#[cfg(feature = "std")]
+#[must_use]
+pub fn boxed<T: zerocopy::FromZeros>() -> std::boxed::Box<T> {
+    T::new_box_zeroed().unwrap_or_else(|_| std::alloc::handle_alloc_error(std::alloc::Layout::new::<T>()))
+}

@@ -1,0 +1,52 @@
+//! Where the normalisation of a residual connection sits.
+
+use crate::norm::Norm;
+
+/// The placement of the normalisation around a sub-layer f: y = after(x + f(before(x))), one of `before` and `after` being
+/// the norm and the other the identity. [`PreLn`] or [`PostLn`].
+///
+/// Xiong et al., [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745), 2020.
+pub trait Placement: Copy + Send + Sync + 'static {
+    /// Whether `before` is the norm. PyTorch: `norm_first`.
+    const NORM_FIRST: bool;
+
+    /// before(x), which is `x` itself or written to `input`.
+    #[doc(hidden)]
+    fn before<'a, const D_MODEL: usize>(
+        norm: &impl Norm<D_MODEL>,
+        x: &'a [[f32; D_MODEL]],
+        input: &'a mut [[f32; D_MODEL]],
+    ) -> &'a [[f32; D_MODEL]] {
+        if !Self::NORM_FIRST {
+            return x;
+        }
+        let input = input.get_mut(..x.len()).unwrap_or_default();
+        input.copy_from_slice(x);
+        norm.forward(input);
+        input
+    }
+
+    /// after(x)
+    #[doc(hidden)]
+    fn after<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, x: &mut [[f32; D_MODEL]]) {
+        if !Self::NORM_FIRST {
+            norm.forward(x);
+        }
+    }
+}
+
+/// y = x + f(norm(x)): the residual stream itself is never normalised, so gradients run through it unchanged.
+#[derive(Clone, Copy, Debug)]
+pub struct PreLn;
+
+/// y = norm(x + f(x)): the placement of the original transformer.
+#[derive(Clone, Copy, Debug)]
+pub struct PostLn;
+
+impl Placement for PreLn {
+    const NORM_FIRST: bool = true;
+}
+
+impl Placement for PostLn {
+    const NORM_FIRST: bool = false;
+}

@@ -1,0 +1,190 @@
+//! The residual stream: tokens in a row.
+
+use crate::plain::Zero;
+use core::{error::Error, fmt};
+use nalgebra::{Const, Dyn, MatrixView, MatrixViewMut, SMatrix, U1};
+use zerocopy::FromZeros;
+
+/// Up to `SEQ_LEN` tokens of `D_MODEL` features, `len()` of them in use.
+///
+/// `SEQ_LEN` is a capacity, as in `heapless::Vec`: layers neither read nor write what lies beyond the tokens in use, so
+/// padding costs no time and cannot change a result. PyTorch: `[seq_len, d_model]`; `nalgebra`: a matrix of `D_MODEL` rows
+/// with one column per token, see [`matrix`](Self::matrix).
+///
+/// ```
+/// use constformer::Sequence;
+///
+/// let mut x = Sequence::<4, 8>::new(); //  D_MODEL, SEQ_LEN
+/// x.push(&[1.0, 2.0, 3.0, 4.0])?;
+/// x.push(&[5.0, 6.0, 7.0, 8.0])?;
+/// assert_eq!((x.len(), x.matrix().ncols()), (2, 2));
+/// assert_eq!(x.matrix()[(3, 1)], 8.0);
+/// # Ok::<(), constformer::TooLong>(())
+/// ```
+#[derive(Clone, Debug, FromZeros)]
+pub struct Sequence<const D_MODEL: usize, const SEQ_LEN: usize> {
+    tokens: [[f32; D_MODEL]; SEQ_LEN],
+    len: usize,
+}
+
+/// The tokens in use, one a column, where they lie.
+pub type Tokens<'a, const D_MODEL: usize> = MatrixView<'a, f32, Const<D_MODEL>, Dyn, U1, Const<D_MODEL>>;
+/// The tokens in use, one a column, where they lie, to change them.
+pub type TokensMut<'a, const D_MODEL: usize> = MatrixViewMut<'a, f32, Const<D_MODEL>, Dyn, U1, Const<D_MODEL>>;
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
+    /// The most tokens it can hold.
+    pub const CAPACITY: usize = SEQ_LEN;
+
+    /// No tokens.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::ZERO
+    }
+
+    /// Number of tokens.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no token.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Removes all tokens.
+    pub const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Sets the number of tokens; new ones are zeros.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if `len` is more than `SEQ_LEN`; then nothing is changed.
+    pub fn resize(&mut self, len: usize) -> Result<(), TooLong> {
+        TooLong::check::<SEQ_LEN>(len)?;
+        if let Some(new) = self.tokens.get_mut(self.len..len) {
+            new.fill([0.0; D_MODEL]);
+        }
+        self.len = len;
+        Ok(())
+    }
+
+    /// As many tokens as `other` has, with any content.
+    pub(crate) const fn match_len<const OTHER: usize>(&mut self, other: &Sequence<OTHER, SEQ_LEN>) {
+        self.len = other.len;
+    }
+
+    /// Appends a token.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are `SEQ_LEN` already; then nothing is changed.
+    pub fn push(&mut self, token: &[f32; D_MODEL]) -> Result<(), TooLong> {
+        let place = self.tokens.get_mut(self.len).ok_or(TooLong { capacity: SEQ_LEN, found: self.len + 1 })?;
+        *place = *token;
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Becomes these tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are more than `SEQ_LEN`; then nothing is changed.
+    pub fn assign(&mut self, tokens: &[[f32; D_MODEL]]) -> Result<(), TooLong> {
+        let found = tokens.len();
+        let places = self.tokens.get_mut(..found).ok_or(TooLong { capacity: SEQ_LEN, found })?;
+        places.copy_from_slice(tokens);
+        self.len = found;
+        Ok(())
+    }
+
+    /// The tokens, in order.
+    #[must_use]
+    pub fn tokens(&self) -> &[[f32; D_MODEL]] {
+        &self.tokens[..self.len.min(SEQ_LEN)]
+    }
+
+    /// The tokens, in order, to change them.
+    pub fn tokens_mut(&mut self) -> &mut [[f32; D_MODEL]] {
+        &mut self.tokens[..self.len.min(SEQ_LEN)]
+    }
+
+    /// The tokens as a matrix of `nalgebra`, one a column, without a copy.
+    #[must_use]
+    pub fn matrix(&self) -> Tokens<'_, D_MODEL> {
+        MatrixView::from_slice_generic(self.tokens().as_flattened(), Const, Dyn(self.len))
+    }
+
+    /// The tokens as a matrix of `nalgebra`, one a column, to change them without a copy.
+    pub fn matrix_mut(&mut self) -> TokensMut<'_, D_MODEL> {
+        let len = self.len;
+        MatrixViewMut::from_slice_generic(self.tokens_mut().as_flattened_mut(), Const, Dyn(len))
+    }
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for Sequence<D_MODEL, SEQ_LEN> {
+    const ZERO: Self = Self { tokens: Zero::ZERO, len: 0 };
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize> Default for Sequence<D_MODEL, SEQ_LEN> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+/// The tokens in use are the same; what lies beyond them does not matter, and neither does the capacity.
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const OTHER: usize> PartialEq<Sequence<D_MODEL, OTHER>>
+    for Sequence<D_MODEL, SEQ_LEN>
+{
+    fn eq(&self, other: &Sequence<D_MODEL, OTHER>) -> bool {
+        self.tokens() == other.tokens()
+    }
+}
+
+/// One token a column; the numbers stay where they are in the matrix.
+impl<const D_MODEL: usize, const SEQ_LEN: usize> From<SMatrix<f32, D_MODEL, SEQ_LEN>> for Sequence<D_MODEL, SEQ_LEN> {
+    fn from(matrix: SMatrix<f32, D_MODEL, SEQ_LEN>) -> Self {
+        Self { tokens: matrix.data.0, len: SEQ_LEN }
+    }
+}
+
+/// A sequence was given more tokens than it has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// The most tokens there is room for.
+    pub capacity: usize,
+    /// How many there were.
+    pub found: usize,
+}
+
+impl TooLong {
+    /// An error if `CAPACITY` has no room for `found` tokens.
+    pub(crate) const fn check<const CAPACITY: usize>(found: usize) -> Result<(), Self> {
+        if found > CAPACITY { Err(Self { capacity: CAPACITY, found }) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} tokens, where there is room for {}", self.found, self.capacity)
+    }
+}
+
+impl Error for TooLong {}
+
+/// A sequence has no token where there must be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Empty;
+
+impl fmt::Display for Empty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no tokens, where there must be one at least")
+    }
+}
+
+impl Error for Empty {}
