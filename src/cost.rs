@@ -50,7 +50,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero> Zero for Working<D_MOD
 /// softmax are some percent more.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Macs {
-    once: u64,
+    once: i64,
     token: u64,
     pair: u64,
     causal_pair: u64,
@@ -60,7 +60,13 @@ impl Macs {
     /// So many, whatever the length: a classifier's head.
     #[must_use]
     pub const fn once(n: u64) -> Self {
-        Self { once: n, token: 0, pair: 0, causal_pair: 0 }
+        Self { once: n.cast_signed(), token: 0, pair: 0, causal_pair: 0 }
+    }
+
+    /// So many for every token but the first: an embedding that puts a class token in front.
+    #[must_use]
+    pub const fn per_token_but_first(n: u64) -> Self {
+        Self { once: -n.cast_signed(), token: n, pair: 0, causal_pair: 0 }
     }
 
     /// So many for every token.
@@ -91,14 +97,20 @@ impl Macs {
     #[must_use]
     pub const fn times(self, n: usize) -> Self {
         let n = n as u64;
-        Self { once: n * self.once, token: n * self.token, pair: n * self.pair, causal_pair: n * self.causal_pair }
+        Self {
+            once: n.cast_signed() * self.once,
+            token: n * self.token,
+            pair: n * self.pair,
+            causal_pair: n * self.causal_pair,
+        }
     }
 
     /// How many for `len` tokens.
     #[must_use]
     pub const fn total(self, len: usize) -> u64 {
         let len = len as u64;
-        self.once + len * self.token + len * len * self.pair + len * (len + 1) / 2 * self.causal_pair
+        let many = len * self.token + len * len * self.pair + len * (len + 1) / 2 * self.causal_pair;
+        many.saturating_add_signed(self.once)
     }
 }
 

@@ -120,7 +120,8 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
 /// `down_proj`; PyTorch has no module for it.
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct GatedFeedForward<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format = f32, B: Bias = WithBias> {
+pub struct GatedFeedForward<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format = f32, B: Bias = WithBias>
+{
     /// W_G, b_G
     pub gate: Linear<D_MODEL, D_FF, T, B>,
     /// W₁, b₁

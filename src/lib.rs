@@ -8,12 +8,17 @@ mod activation;
 mod attention;
 mod bias;
 mod block;
+mod classifier;
 mod cost;
+mod embedding;
 mod encoder;
 mod family;
 mod feed_forward;
 mod format;
+pub mod image;
 mod kernel;
+#[cfg(feature = "laws")]
+pub mod laws;
 mod layer;
 mod linear;
 pub mod machine;
@@ -23,6 +28,8 @@ mod message;
 mod norm;
 pub mod parameters;
 mod plain;
+mod pooling;
+mod position;
 mod residual;
 mod sequence;
 mod shape;
@@ -31,9 +38,9 @@ pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
 pub use attention::{AttentionScratch, KeyValues, MultiHeadAttention};
 pub use bias::{Bias, NoBias, Nothing, WithBias};
 pub use block::{EncoderBlock, Scratch};
-#[cfg(feature = "std")]
-pub use plain::boxed;
+pub use classifier::Classifier;
 pub use cost::{Macs, Memory, Model, Plan, Working};
+pub use embedding::{Embedding, InputError, PatchEmbedding, TextEmbedding, TokenEmbedding, UnknownToken, patches};
 pub use encoder::Encoder;
 pub use family::{Bert, Family, Gpt2, Kwt, Vaswani, Vit};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
@@ -42,11 +49,18 @@ pub use layer::Layer;
 pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
-pub use parameters::{Fingerprint, Name, Parameters, Shape, Tensor};
+pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
+#[cfg(feature = "std")]
+pub use plain::boxed;
 pub use plain::{Plain, Zero};
+pub use pooling::{FirstToken, Mean, Pooling};
+pub use position::{LearnedPositions, SinusoidalPositions};
 pub use residual::{Placement, PostLn, PreLn};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};
 pub use shape::{KnownWidth, NoRemainder, SplitInto, Width};
+
+#[doc(hidden)]
+pub use zerocopy;
 
 /// Tokens that pass through the layers together, unless a scratch says otherwise: many on a host, so that each weight read
 /// is used many times; few on a microcontroller, where memory is scarce.

@@ -1,7 +1,7 @@
 //! What becomes of a product: small structs, composed by type, that are given vectors of finished sums. So bias,
 //! activation, residual connection and scale need no second pass over memory.
 
-use crate::{activation::Activation, kernel::PANEL, machine::Machine, bias::Bias as BiasKind};
+use crate::{activation::Activation, bias::Bias as BiasKind, kernel::PANEL, machine::Machine};
 use core::marker::PhantomData;
 
 /// What becomes of a product, a vector at a time.

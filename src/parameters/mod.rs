@@ -2,9 +2,12 @@
 //! quantisers, inspectors and tests share.
 
 mod fingerprint;
+mod model;
+mod table;
 mod tensor;
 
 pub use fingerprint::Fingerprint;
+pub use table::Table;
 pub(crate) use tensor::Layout;
 pub use tensor::{Name, Shape, Tensor, WrongCount};
 
@@ -20,11 +23,14 @@ pub type VisitMut<'v, 'a> = &'v mut dyn FnMut(&Name<'_>, Tensor<&'a mut [f32]>);
 ///
 /// The order of the tensors is that of the fields, and of the bytes in memory. Implement it for a struct of your own with
 /// [`model!`](crate::model).
-pub trait Parameters: Plain + Zero {
+pub trait Parameters: Plain + Zero + Sized {
     /// Number of parameters.
     const COUNT: usize;
     /// The structure of the type.
     const FINGERPRINT: Fingerprint;
+    /// The sizes of the parts in bytes, added up: that of the type itself, or there would be padding between them.
+    #[doc(hidden)]
+    const SIZE: usize = size_of::<Self>();
 
     /// Visits every tensor, in order; their names begin with `name`.
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>);
@@ -41,18 +47,12 @@ pub trait Parameters: Plain + Zero {
     /// Linear::<3, 2>::ZERO.for_each_tensor(|name, tensor| seen.push(format!("{name} {}", tensor.shape())));
     /// assert_eq!(seen, ["weight [2, 3]", "bias [2]"]);
     /// ```
-    fn for_each_tensor<'a>(&'a self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a [f32]>))
-    where
-        Self: Sized,
-    {
+    fn for_each_tensor<'a>(&'a self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a [f32]>)) {
         self.walk(&Name::ROOT, &mut visit);
     }
 
     /// Visits every tensor, in order, to change it.
-    fn for_each_tensor_mut<'a>(&'a mut self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a mut [f32]>))
-    where
-        Self: Sized,
-    {
+    fn for_each_tensor_mut<'a>(&'a mut self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a mut [f32]>)) {
         self.walk_mut(&Name::ROOT, &mut visit);
     }
 }
@@ -74,6 +74,7 @@ impl<const N: usize> Parameters for [f32; N] {
 /// A stack.
 impl<P: Parameters, const N: usize> Parameters for [P; N] {
     const COUNT: usize = N * P::COUNT;
+    const SIZE: usize = N * P::SIZE;
     const FINGERPRINT: Fingerprint = Fingerprint::of("stack").number(N).part(P::FINGERPRINT);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
@@ -115,6 +116,8 @@ macro_rules! parameters {
         impl<$($generics)*> $crate::Parameters for $type $(where $($bounds)*)? {
             const COUNT: usize = 0 $(+ $crate::parameters::count(|model: &Self| &model.$field))*;
 
+            const SIZE: usize = 0 $(+ $crate::parameters::size(|model: &Self| &model.$field))*;
+
             const FINGERPRINT: $crate::Fingerprint = {
                 let fingerprint = $crate::Fingerprint::of("struct");
                 $(let fingerprint = {
@@ -145,6 +148,13 @@ macro_rules! parameters {
 #[must_use]
 pub const fn count<S, P: Parameters>(_get: fn(&S) -> &P) -> usize {
     P::COUNT
+}
+
+/// `SIZE` of the field that `_get` gets.
+#[doc(hidden)]
+#[must_use]
+pub const fn size<S, P: Parameters>(_get: fn(&S) -> &P) -> usize {
+    P::SIZE
 }
 
 /// `FINGERPRINT` of the field that `_get` gets.

@@ -37,7 +37,7 @@ GOLDEN = HERE.parent / "golden"
 SEED = 0
 D, LAYERS, HEADS, D_FF, EPS = 32, 2, 4, 96, 1e-6
 EPOCHS, BATCH, PEAK_RATE, WARM_UP = 150, 64, 3e-3, 0.05
-WEIGHT_DECAY, DROPOUT, SMOOTHING, EMA = 0.05, 0.1, 0.05, 0.995
+WEIGHT_DECAY, DROPOUT, SMOOTHING, EMA = 0.05, 0.0, 0.05, 0.995
 NOISE, SHIFTED = 0.05, 0.5  # pixel noise (of 1.0), share of images shifted
 
 

@@ -1,0 +1,95 @@
+//! Models that answer with a class.
+
+use crate::{
+    cost::{Macs, Model, Working},
+    embedding::{Embedding, InputError},
+    format::Format,
+    layer::Layer,
+    linear::Linear,
+    parameters,
+    pooling::{FirstToken, Pooling},
+};
+use core::marker::PhantomData;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// y = W pool(encoder(embedding(inputs))) + b
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | inputs | n x `E::Input` | token ids, patches, frames |
+/// | embedding | | `E`, an [`Embedding`] into `D_MODEL` features |
+/// | encoder | | `L`, a [`Layer`] of `D_MODEL` features: an [`Encoder`](crate::Encoder) |
+/// | pool | | `P`, [`FirstToken`] (the default) or [`Mean`](crate::Mean) |
+/// | W, b | `CLASSES` x `D_MODEL`, `CLASSES` | [`head`](Self::head) |
+/// | y | `CLASSES` | logits: a score for each class, whose softmax are probabilities |
+///
+/// ```
+/// use constformer::{Classifier, Encoder, Kwt, Memory, PatchEmbedding, Zero, boxed};
+///
+/// /// KWT-1 of the keyword transformer: 98 frames of 40 features in, 12 classes out.
+/// type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 12, 64, 256, 1>, 64, 12>;
+///
+/// static KWS: Kws = Kws::ZERO; // really `&Kws = include_model!(Kws, "kws.cfm")`
+/// let mut memory = boxed::<Memory<Kws, 99>>();
+/// let logits: [f32; 12] = KWS.forward(&[[0.5; 40]; 98], &mut memory)?;
+/// # Ok::<(), constformer::InputError>(())
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Classifier<E, L, const D_MODEL: usize, const CLASSES: usize, P = FirstToken, T = f32>
+where
+    E: Embedding<D_MODEL>,
+    L: Layer<D_MODEL>,
+    P: Pooling,
+    T: Format,
+{
+    /// Makes tokens of inputs.
+    pub embedding: E,
+    /// Makes tokens of tokens.
+    pub encoder: L,
+    /// W, b
+    pub head: Linear<D_MODEL, CLASSES, T>,
+    pooling: PhantomData<P>,
+}
+
+parameters! {
+    [E: Embedding<D_MODEL>, L: Layer<D_MODEL>, const D_MODEL: usize, const CLASSES: usize, P: Pooling, T: Format]
+    Classifier<E, L, D_MODEL, CLASSES, P, T> { embedding, encoder, head, pooling }
+    structure: |fingerprint| fingerprint.name("classifier").name(P::NAME);
+}
+
+impl<E, L, const D_MODEL: usize, const CLASSES: usize, P, T> Model for Classifier<E, L, D_MODEL, CLASSES, P, T>
+where
+    E: Embedding<D_MODEL>,
+    L: Layer<D_MODEL>,
+    P: Pooling,
+    T: Format,
+{
+    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
+
+    const MACS: Macs = E::MACS.and(L::MACS).and(Macs::once((D_MODEL * CLASSES) as u64));
+}
+
+impl<E, L, const D_MODEL: usize, const CLASSES: usize, P, T> Classifier<E, L, D_MODEL, CLASSES, P, T>
+where
+    E: Embedding<D_MODEL>,
+    L: Layer<D_MODEL>,
+    P: Pooling,
+    T: Format,
+{
+    /// The logits of `inputs`.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if there are none, more than the memory has room for, or one that is not known.
+    pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        inputs: &[E::Input],
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+    ) -> Result<[f32; CLASSES], InputError> {
+        let Working { stream, scratch } = memory;
+        self.embedding.forward(inputs, stream)?;
+        self.encoder.forward(stream, scratch);
+        Ok(self.head.apply(P::pool(stream)?))
+    }
+}

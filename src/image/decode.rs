@@ -1,0 +1,172 @@
+//! From bytes to a model, at compile time and at run time.
+
+use super::{BYTE_ORDER, CHECKSUM, CRC, FORMAT, HEADER, ImageError, MAGIC, VERSION, start_of_weights};
+use crate::{
+    message::Message,
+    parameters::{Fingerprint, Parameters},
+};
+
+/// What the header of an image says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Info<'a> {
+    /// The fingerprint of the model's type.
+    pub fingerprint: Fingerprint,
+    /// The model's type in Rust, for people.
+    pub description: &'a str,
+    /// The bytes of the weights.
+    pub weights: &'a [u8],
+    checksum: u32,
+}
+
+impl<'a> Info<'a> {
+    /// Reads the header of an image of any model; the checksum is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError`] if it is no image, or one of another byte order, version, format or length.
+    pub const fn parse(image: &'a [u8]) -> Result<Self, ImageError> {
+        let Some(magic) = image.first_chunk() else {
+            return Err(length(HEADER as u64, image));
+        };
+        if !equal(magic, &MAGIC) {
+            return Err(ImageError::NotAnImage);
+        }
+        let Some(header) = image.first_chunk::<HEADER>() else {
+            return Err(length(HEADER as u64, image));
+        };
+        let byte_order = u16::from_le_bytes(take(header, 8));
+        if byte_order != BYTE_ORDER || cfg!(target_endian = "big") {
+            return Err(ImageError::ByteOrder);
+        }
+        let version = u16::from_le_bytes(take(header, 10));
+        if version != VERSION {
+            return Err(ImageError::Version { expected: VERSION, found: version });
+        }
+        let format = u32::from_le_bytes(take(header, 12));
+        if format != FORMAT {
+            return Err(ImageError::Format { expected: FORMAT, found: format });
+        }
+        let weights = u64::from_le_bytes(take(header, 24));
+        let description = u32::from_le_bytes(take(header, 32));
+        let expected = (start_of_weights(description as usize) as u64).saturating_add(weights);
+        if expected != image.len() as u64 {
+            return Err(length(expected, image));
+        }
+        // In range, by what has just been compared.
+        let (before, weights) = image.split_at(start_of_weights(description as usize));
+        let description = before.split_at(HEADER).1.split_at(description as usize).0;
+        Ok(Self {
+            fingerprint: Fingerprint(u64::from_le_bytes(take(header, 16))),
+            description: match core::str::from_utf8(description) {
+                Ok(text) => text,
+                Err(_) => "a description that is not text",
+            },
+            weights,
+            checksum: u32::from_le_bytes(take(header, CHECKSUM.start)),
+        })
+    }
+}
+
+const fn length(expected: u64, image: &[u8]) -> ImageError {
+    ImageError::Length { expected, found: image.len() }
+}
+
+const fn equal(a: &[u8; 8], b: &[u8; 8]) -> bool {
+    u64::from_le_bytes(*a) == u64::from_le_bytes(*b)
+}
+
+/// The `N` bytes of the header from `at` on.
+const fn take<const N: usize>(header: &[u8; HEADER], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut i = 0;
+    while i < N {
+        bytes[i] = header[at + i];
+        i += 1;
+    }
+    bytes
+}
+
+/// The model in the bytes of an image, where they lie.
+///
+/// # Errors
+///
+/// [`ImageError`] if they are not an undamaged image of a model of this type, at an address that is a multiple of 4.
+///
+/// ```
+/// use constformer::{Linear, Zero, image};
+///
+/// let mut bytes = vec![];
+/// image::encode(&Linear::<2, 3>::ZERO, |part| bytes.extend_from_slice(part));
+/// assert!(matches!(image::from_bytes::<Linear<3, 2>>(&bytes), Err(image::ImageError::Structure { .. })));
+/// ```
+pub fn from_bytes<M: Parameters>(image: &[u8]) -> Result<&M, ImageError> {
+    let weights = checked::<M>(image)?;
+    let found = weights.as_ptr().addr() % align_of::<M>();
+    M::ref_from_bytes(weights).map_err(|_| ImageError::Alignment { expected: align_of::<M>(), found })
+}
+
+/// The bytes of the weights in an undamaged image of a model of this type, wherever they lie.
+pub(super) fn checked<M: Parameters>(image: &[u8]) -> Result<&[u8], ImageError> {
+    const { assert!(M::SIZE == size_of::<M>(), "the type has padding between its parts, so it has no image") };
+    let info = Info::parse(image)?;
+    if info.fingerprint != M::FINGERPRINT {
+        return Err(ImageError::Structure { expected: M::FINGERPRINT, found: info.fingerprint });
+    }
+    if info.weights.len() != size_of::<M>() {
+        let header = image.len() - info.weights.len();
+        return Err(length((header + size_of::<M>()) as u64, image));
+    }
+    let checksum = checksum(image);
+    if checksum != info.checksum {
+        return Err(ImageError::Checksum { expected: info.checksum, found: checksum });
+    }
+    Ok(info.weights)
+}
+
+fn checksum(image: &[u8]) -> u32 {
+    let mut digest = CRC.digest();
+    digest.update(image.get(..CHECKSUM.start).unwrap_or_default());
+    digest.update(image.get(CHECKSUM.end..).unwrap_or_default());
+    digest.finalize()
+}
+
+/// The weights in an image of `M`, whose size is `SIZE`, for [`include_model!`](crate::include_model).
+///
+/// # Panics
+///
+/// If it is no image of `M`; in a constant that is a compile error.
+#[must_use]
+pub const fn weights<M: Parameters, const SIZE: usize>(image: &[u8]) -> [u8; SIZE] {
+    assert!(M::SIZE == SIZE, "the type has padding between its parts, so it has no image");
+    let info = match Info::parse(image) {
+        Ok(info) => info,
+        Err(ImageError::NotAnImage) => panic!("not an image of a model: the first bytes are not those of one"),
+        Err(ImageError::ByteOrder) => panic!("the image or the target is big-endian; images are little-endian"),
+        Err(ImageError::Length { expected, found }) => Message::new()
+            .text("the image is cut off or too long: ")
+            .number(expected as usize)
+            .text(" bytes expected, found ")
+            .number(found)
+            .panic(),
+        Err(ImageError::Version { expected, found }) => Message::new()
+            .text("an image with a header of version ")
+            .number(expected as usize)
+            .text(" expected, found version ")
+            .number(found as usize)
+            .panic(),
+        Err(_) => panic!("the weights of the image are stored in a way that this library does not know"),
+    };
+    if info.fingerprint.0 != M::FINGERPRINT.0 {
+        Message::new().text("the image is of a model of another type: `").text(info.description).text("`").panic();
+    }
+    match info.weights.first_chunk() {
+        Some(weights) if info.weights.len() == SIZE => *weights,
+        _ => Message::new()
+            .text("the image has ")
+            .number(info.weights.len())
+            .text(" bytes of weights, the type takes ")
+            .number(SIZE)
+            .panic(),
+    }
+}

@@ -1,0 +1,79 @@
+//! From a model to bytes.
+
+use super::{ALIGNMENT, BYTE_ORDER, CRC, FORMAT, HEADER, MAGIC, VERSION, start_of_weights};
+use crate::parameters::Parameters;
+use core::fmt::{self, Write};
+
+/// Hands the image of `model` to `write`, piece by piece; needs no heap and no file system.
+pub fn encode<M: Parameters>(model: &M, mut write: impl FnMut(&[u8])) {
+    const { assert!(M::SIZE == size_of::<M>(), "the type has padding between its parts, so it has no image") };
+    let mut digest = CRC.digest();
+    parts(model, 0, |part, is_checksum| {
+        if !is_checksum {
+            digest.update(part);
+        }
+    });
+    parts(model, digest.finalize(), |part, _| write(part));
+}
+
+/// The parts of an image in order, and whether each is the checksum.
+fn parts<M: Parameters>(model: &M, checksum: u32, mut write: impl FnMut(&[u8], bool)) {
+    let description = Description(core::any::type_name::<M>());
+    let mut length = Length(0);
+    let _ = write!(length, "{description}"); // cannot fail: it only counts
+    let Length(length) = length;
+
+    write(&MAGIC, false);
+    write(&BYTE_ORDER.to_le_bytes(), false);
+    write(&VERSION.to_le_bytes(), false);
+    write(&FORMAT.to_le_bytes(), false);
+    write(&M::FINGERPRINT.0.to_le_bytes(), false);
+    write(&(size_of::<M>() as u64).to_le_bytes(), false);
+    write(&(length as u32).to_le_bytes(), false);
+    write(&checksum.to_le_bytes(), true);
+    let _ = write!(Text(|text: &str| write(text.as_bytes(), false)), "{description}");
+    write(&[0; ALIGNMENT][..start_of_weights(length) - HEADER - length], false);
+    model.for_each_tensor(|_, tensor| {
+        for number in tensor.stored() {
+            write(&number.to_le_bytes(), false);
+        }
+    });
+}
+
+/// The name of a type without the paths of its modules: `Encoder<Bert, 6, 384, 1536, 12>`.
+struct Description(&'static str);
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        let mut rest = self.0;
+        while !rest.is_empty() {
+            let end = rest.find(|c| !is_path(c)).unwrap_or(rest.len());
+            let (path, after) = rest.split_at(end);
+            f.write_str(path.rsplit("::").next().unwrap_or(path))?;
+            let end = after.find(is_path).unwrap_or(after.len());
+            let (punctuation, after) = after.split_at(end);
+            f.write_str(punctuation)?;
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+struct Length(usize);
+
+impl Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+struct Text<W>(W);
+
+impl<W: FnMut(&str)> Write for Text<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        (self.0)(text);
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Images: a model as a file, and as bytes in flash.
+//!
+//! An image is a header and the bytes of the model: the very bytes that lie in memory, so there is nothing to decode.
+//! [`include_model!`](crate::include_model) makes a `&'static Model` of a file at compile time, [`from_bytes`] makes a
+//! `&Model` of bytes at run time; both without a copy of the weights. [`encode`] writes one.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0..8 | magic: `89 43 46 4D 0D 0A 1A 0A`, which a transfer as text would damage |
+//! | 8..10 | byte order: `0x0102`, little-endian as all numbers |
+//! | 10..12 | version of this header: 1 |
+//! | 12..16 | format of the weights: 1, little-endian and as they lie in memory |
+//! | 16..24 | [`Fingerprint`] of the model's type |
+//! | 24..32 | bytes of weights |
+//! | 32..36 | bytes of the description |
+//! | 36..40 | CRC-32 (ISO-HDLC, as in zip) of all other bytes of the file |
+//! | 40.. | description: the model's type in Rust, UTF-8, for people; zeros up to the next multiple of 16 |
+//! | then | the weights, to the end of the file |
+
+mod decode;
+mod encode;
+mod error;
+#[cfg(feature = "std")]
+mod file;
+
+#[doc(hidden)]
+pub use decode::weights;
+pub use decode::{Info, from_bytes};
+pub use encode::encode;
+pub use error::ImageError;
+#[cfg(feature = "std")]
+pub use file::{ReadError, read, write};
+
+use crc::{CRC_32_ISO_HDLC, Crc, Table};
+
+const MAGIC: [u8; 8] = *b"\x89CFM\r\n\x1a\n";
+const BYTE_ORDER: u16 = 0x0102;
+const VERSION: u16 = 1;
+const FORMAT: u32 = 1;
+/// Bytes before the description.
+const HEADER: usize = 40;
+/// Weights begin at a multiple of it.
+const ALIGNMENT: usize = 16;
+/// Where the CRC-32 is.
+const CHECKSUM: core::ops::Range<usize> = 36..40;
+
+const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
+
+/// Where the weights begin after a description of `description` bytes.
+const fn start_of_weights(description: usize) -> usize {
+    (HEADER + description).next_multiple_of(ALIGNMENT)
+}
+
+/// The model in the image `path`, as a `&'static` of type `$model`: in flash, not copied.
+///
+/// An image of another structure, length, version or byte order is a compile error that says what it holds. (The checksum
+/// is for run time: [`image::from_bytes`](crate::image::from_bytes).)
+///
+/// ```
+/// use constformer::*;
+///
+/// type Digits = Classifier<PatchEmbedding<4, 32, 17>, Encoder<Vit, 2, 32, 96, 4>, 32, 10>;
+///
+/// static DIGITS: &Digits = include_model!(Digits, "../../examples/digits/digits.cfm");
+/// ```
+///
+/// The path is relative to the file that it stands in, as that of `include_bytes!`.
+#[macro_export]
+macro_rules! include_model {
+    ($model:ty, $path:expr $(,)?) => {{
+        static MODEL: $model = $crate::zerocopy::transmute!($crate::image::weights::<
+            $model,
+            { ::core::mem::size_of::<$model>() },
+        >(include_bytes!($path)));
+        &MODEL
+    }};
+}

@@ -1,0 +1,117 @@
+//! What holds for the blocks whatever their parameters, as properties for `proptest`: to be tested for layers of your own.
+//!
+//! A law is a function. It is given your layer and the inputs, and returns an error if it does not hold for them, so it
+//! stands in `proptest!` with a `?`. The constants of a law of layers are `D_MODEL`, `SEQ_LEN` and `TILE`, in that order.
+//!
+//! ```
+//! use constformer::{EncoderBlock, Gpt2, laws};
+//! use proptest::prelude::*;
+//!
+//! type Block = EncoderBlock<Gpt2, 21, 13, 7>; // D_MODEL, D_FF, HEADS
+//!
+//! proptest! {
+//!     # #![proptest_config(ProptestConfig::with_cases(4))]
+//!     // #[test]
+//!     fn no_token_sees_a_later_one(block in laws::models::<Block>(), tokens in laws::tokens(0..=11)) {
+//!         laws::attention::prefix::<21, 11, 4>(&*block, &tokens)?;
+//!     }
+//! }
+//! # no_token_sees_a_later_one();
+//! ```
+//!
+//! | laws of | are |
+//! |---|---|
+//! | [`activation`] | kinds of gate; reflection; limits; lanes |
+//! | [`norm`], [`layer_norm`], [`rms_norm`] | moments; invariance to shift and scale; idempotence; gains and biases |
+//! | [`softmax`] | a distribution; invariance to shift; order; masks |
+//! | [`attention`] | equivariance to permutation; prefixes; convexity; one token |
+//! | [`feed_forward`] | every token alone |
+//! | [`residual`] | the identity of zero branches; normalised output; a block is its sub-layers |
+//! | [`sequence`] | padding, capacity and tiles do not matter; batches; repetition |
+//! | [`stack`] | one layer after the other |
+//!
+//! "Bit for bit" laws have no tolerance. The others allow for rounding, u = 2⁻²⁴ being that of one operation; each says how
+//! much and why.
+
+#![allow(clippy::missing_errors_doc)] // the error of a law is that it does not hold
+
+pub mod activation;
+pub mod attention;
+pub mod feed_forward;
+pub mod layer_norm;
+pub mod norm;
+pub mod residual;
+pub mod rms_norm;
+pub mod sequence;
+pub mod softmax;
+pub mod stack;
+mod strategies;
+
+pub use strategies::{Random, extreme_scores, extreme_tokens, fill, model, models, scores, tokens};
+
+use crate::{Layer, Sequence, TooLong, boxed};
+use proptest::{prop_assert, prop_assert_eq, test_runner::TestCaseError};
+use std::{boxed::Box, string::ToString, vec::Vec};
+
+/// Whether a law holds.
+pub type Law = Result<(), TestCaseError>;
+
+/// u: the most that rounding changes a number by, relatively.
+const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
+
+/// Tokens with room for `SEQ_LEN`.
+fn sequence<const D_MODEL: usize, const SEQ_LEN: usize>(
+    tokens: &[[f32; D_MODEL]],
+) -> Result<Box<Sequence<D_MODEL, SEQ_LEN>>, TestCaseError> {
+    let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN>>();
+    x.assign(tokens).map_err(|TooLong { .. }| {
+        TestCaseError::fail(std::format!("{} tokens are given to a law with room for {SEQ_LEN}", tokens.len()))
+    })?;
+    Ok(x)
+}
+
+/// The output of a layer, in memory that is all zeros.
+fn run<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Layer<D_MODEL>>(
+    layer: &L,
+    tokens: &[[f32; D_MODEL]],
+) -> Result<Vec<[f32; D_MODEL]>, TestCaseError> {
+    run_in::<D_MODEL, SEQ_LEN, TILE, L>(layer, tokens, &mut boxed())
+}
+
+/// The output of a layer, in given memory.
+fn run_in<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Layer<D_MODEL>>(
+    layer: &L,
+    tokens: &[[f32; D_MODEL]],
+    scratch: &mut L::Scratch<SEQ_LEN, TILE>,
+) -> Result<Vec<[f32; D_MODEL]>, TestCaseError> {
+    let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
+    layer.forward(&mut x, scratch);
+    Ok(x.tokens().to_vec())
+}
+
+/// `found` is `expected`, bit for bit.
+fn same<const N: usize>(what: &str, found: &[[f32; N]], expected: &[[f32; N]]) -> Law {
+    prop_assert_eq!(found.len(), expected.len(), "{}: number of tokens", what);
+    for (token, (found, expected)) in found.iter().zip(expected).enumerate() {
+        for (feature, (found, expected)) in found.iter().zip(expected).enumerate() {
+            prop_assert!(
+                found.to_bits() == expected.to_bits(),
+                "{what}: feature {feature} of token {token} is {found:?}, not {expected:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// |found - expected| ≤ tolerance; a NaN is close to nothing.
+fn close(what: &impl ToString, found: f64, expected: f64, tolerance: f64) -> Law {
+    let error = (found - expected).abs();
+    let what = || what.to_string();
+    prop_assert!(error <= tolerance, "{}: {found:e}, not {expected:e} ± {tolerance:e}", what());
+    Ok(())
+}
+
+/// maxᵢ |xᵢ|
+fn largest(x: &[f32]) -> f64 {
+    x.iter().fold(0.0, |largest, x| f64::from(x.abs()).max(largest))
+}

@@ -1,0 +1,54 @@
+//! Models of one's own.
+
+/// Declares a struct of layers as a model: plain data in flash, with named parameters, a fingerprint and a `ZERO`
+///
+/// What it computes is up to its methods.
+///
+/// ```
+/// use constformer::*;
+///
+/// model! {
+///     /// Predicts the next of a series of three-dimensional measurements.
+///     pub struct Forecaster {
+///         pub embedding: Linear<3, 32>,
+///         pub positions: LearnedPositions<32, 64>,
+///         pub encoder: Encoder<Gpt2, 2, 32, 128, 4>,
+///         pub head: Linear<32, 3>,
+///     }
+/// }
+///
+/// impl Forecaster {
+///     fn forward(&self, series: &Sequence<3, 64>, memory: &mut Memory<Encoder<Gpt2, 2, 32, 128, 4>, 64>) -> [f32; 3] {
+///         let Working { stream, scratch } = memory;
+///         self.embedding.forward(series, stream);
+///         self.positions.forward(stream);
+///         self.encoder.forward(stream, scratch);
+///         stream.tokens().last().map_or([0.0; 3], |last| self.head.apply(last))
+///     }
+/// }
+///
+/// static FORECASTER: Forecaster = Forecaster::ZERO;
+/// assert_eq!(Forecaster::COUNT * 4, size_of::<Forecaster>());
+/// ```
+#[macro_export]
+macro_rules! model {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident {
+            $($(#[$field_attribute:meta])* $field_visibility:vis $field:ident: $type:ty),* $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive($crate::zerocopy::FromBytes, $crate::zerocopy::Immutable, $crate::zerocopy::KnownLayout)]
+        #[zerocopy(crate = "constformer::zerocopy")]
+        #[repr(C)]
+        $visibility struct $name {
+            $($(#[$field_attribute])* $field_visibility $field: $type),*
+        }
+
+        $crate::parameters! {
+            [] $name { $($field),* }
+            structure: |fingerprint| fingerprint.name(stringify!($name));
+        }
+    };
+}

@@ -1,0 +1,110 @@
+//! Where a token stands: vectors added to the tokens, since attention alone does not see their order.
+
+use crate::{
+    math::{power_of_ten, sin_cos},
+    parameters,
+    parameters::Table,
+    sequence::Sequence,
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// yₚ = xₚ + wₚ, p being the position of the token
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x, y | n x `D_MODEL` | the tokens, before and after |
+/// | w | `POSITIONS` x `D_MODEL` | [`weight`](Self::weight), learned; n is at most `POSITIONS` |
+///
+/// Gehring et al., [Convolutional Sequence to Sequence Learning](https://arxiv.org/abs/1705.03122), 2017; BERT, GPT-2, ViT.
+/// PyTorch: an `nn.Embedding(POSITIONS, D_MODEL)` of 0, 1, 2, ...
+///
+/// A sequence with room for more tokens than there are positions does not compile:
+///
+/// ```compile_fail
+/// use constformer::{LearnedPositions, Sequence, Zero};
+///
+/// LearnedPositions::<4, 8>::ZERO.forward(&mut Sequence::<4, 9>::new());
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct LearnedPositions<const D_MODEL: usize, const POSITIONS: usize> {
+    /// w
+    pub weight: Table<POSITIONS, D_MODEL>,
+}
+
+parameters! { [const D_MODEL: usize, const POSITIONS: usize] LearnedPositions<D_MODEL, POSITIONS> { weight } }
+
+impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POSITIONS> {
+    /// Adds its position to every token.
+    pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
+        add(&self.weight.rows, x);
+    }
+}
+
+/// yₚ = xₚ + wₚ with w(p, 2i) = sin(p / 10000^(2i / `D_MODEL`)), w(p, 2i + 1) = cos(p / 10000^(2i / `D_MODEL`))
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x, y | n x `D_MODEL` | the tokens, before and after |
+/// | w | `POSITIONS` x `D_MODEL` | a table, computed at compile time to 1e-7; n is at most `POSITIONS` |
+/// | p | 1 | the position of the token, from 0 |
+/// | i | 1 | 0, 1, 2, ...; of an odd `D_MODEL`, the last feature is a sine without its cosine |
+///
+/// Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017, section 3.5. PyTorch has no module
+/// for it.
+///
+/// ```
+/// use constformer::{Sequence, SinusoidalPositions};
+///
+/// static POSITIONS: SinusoidalPositions<4, 8> = SinusoidalPositions::new(); // in flash
+/// let mut x = Sequence::<4, 8>::new();
+/// x.push(&[0.0; 4])?;
+/// POSITIONS.forward(&mut x);
+/// assert_eq!(x.tokens(), [[0.0, 1.0, 0.0, 1.0]]);
+/// # Ok::<(), constformer::TooLong>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SinusoidalPositions<const D_MODEL: usize, const POSITIONS: usize> {
+    table: [[f32; D_MODEL]; POSITIONS],
+}
+
+impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, POSITIONS> {
+    /// The table. Make it a `static` or a `const`, so that it is computed at compile time.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "`default()` could not be a constant")]
+    pub const fn new() -> Self {
+        let mut table = [[0.0; D_MODEL]; POSITIONS];
+        let mut column = 0;
+        while column < D_MODEL {
+            let even = column / 2 * 2;
+            let (sin_step, cos_step) = sin_cos(power_of_ten(-4.0 * even as f64 / D_MODEL as f64));
+            // The angle of the next position is one step further: sine and cosine of a sum, since a series for each of a
+            // million entries would take the compiler a minute.
+            let (mut sin, mut cos, mut position) = (0.0, 1.0, 0);
+            while position < POSITIONS {
+                table[position][column] = if column == even { sin as f32 } else { cos as f32 };
+                (sin, cos) = (sin * cos_step + cos * sin_step, cos * cos_step - sin * sin_step);
+                position += 1;
+            }
+            column += 1;
+        }
+        Self { table }
+    }
+
+    /// Adds its position to every token.
+    pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
+        add(&self.table, x);
+    }
+}
+
+fn add<const D_MODEL: usize, const POSITIONS: usize, const SEQ_LEN: usize>(
+    table: &[[f32; D_MODEL]; POSITIONS],
+    x: &mut Sequence<D_MODEL, SEQ_LEN>,
+) {
+    const { assert!(SEQ_LEN <= POSITIONS, "the sequence has room for more tokens than there are positions") };
+    for (x, position) in x.tokens_mut().iter_mut().zip(table) {
+        for (x, position) in x.iter_mut().zip(position) {
+            *x += position;
+        }
+    }
+}

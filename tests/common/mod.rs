@@ -1,0 +1,48 @@
+//! What the tests share: golden files, families of a test's own, random numbers, the same arithmetic in `f64`.
+
+#![allow(dead_code, unused_imports, unused_macros, unreachable_pub, reason = "each test uses a part of it")]
+
+pub mod golden;
+pub mod naive;
+pub mod random;
+
+/// Families of a test's own.
+macro_rules! families {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: $placement:ty, $norm:ty, $mask:ty, $bias:ty, $feed_forward:ty, final $final_norm:ty;
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        struct $name;
+
+        impl constformer::Family for $name {
+            type Placement = $placement;
+            type Norm<const D_MODEL: usize> = $norm;
+            type FinalNorm<const D_MODEL: usize> = $final_norm;
+            type Mask = $mask;
+            type InputBias = $bias;
+            type OutputBias = $bias;
+            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: constformer::Format> = $feed_forward;
+        }
+    )* };
+}
+pub(crate) use families;
+
+/// The largest |a - b|; NaN if there is one.
+pub fn max_error<'a>(a: impl IntoIterator<Item = &'a f32>, b: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    let mut max = 0.0;
+    loop {
+        match (a.next(), b.next()) {
+            (Some(a), Some(b)) => max = larger(max, (f64::from(*a) - b).abs()),
+            (None, None) => return max,
+            _ => panic!("one has more numbers than the other"),
+        }
+    }
+}
+
+/// The larger of the two; NaN if one of them is.
+pub fn larger(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
