@@ -44,7 +44,7 @@ impl Bias for NoBias {
 }
 
 /// No numbers at all.
-#[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Nothing;
 

@@ -60,7 +60,7 @@ parameters! {
 ///
 /// Only keys and values are as long as the sequence. All else is as long as a tile of `TILE` tokens, since only attention
 /// mixes tokens.
-#[derive(FromZeros)]
+#[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct Scratch<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
     pub(crate) attention: AttentionScratch<D_MODEL, SEQ_LEN, TILE>,

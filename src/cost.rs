@@ -33,7 +33,7 @@ pub trait Model: Parameters {
 pub type Memory<M, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> = <M as Model>::Memory<SEQ_LEN, TILE>;
 
 /// The residual stream and the scratch of its layers, `S`.
-#[derive(FromZeros)]
+#[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct Working<const D_MODEL: usize, const SEQ_LEN: usize, S> {
     /// The tokens.

@@ -47,7 +47,7 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
 }
 
 /// Working memory of a feed-forward layer: `TILE` tokens between the two products.
-#[derive(FromZeros)]
+#[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct FeedForwardScratch<const D_FF: usize, const TILE: usize = { crate::TILE }> {
     hidden: [[f32; D_FF]; TILE],

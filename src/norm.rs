@@ -128,7 +128,7 @@ impl<const D_MODEL: usize, E: Exponent> Norm<D_MODEL> for RmsNorm<D_MODEL, E> {
 }
 
 /// y = x: what a Post-LN encoder has after its last block.
-#[derive(Clone, Copy, Debug, FromBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct NoNorm;
 

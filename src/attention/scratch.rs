@@ -4,7 +4,7 @@ use crate::plain::Zero;
 use zerocopy::FromZeros;
 
 /// The keys and values of up to `SEQ_LEN` tokens.
-#[derive(FromZeros)]
+#[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct KeyValues<const D_MODEL: usize, const SEQ_LEN: usize> {
     /// One column per token, so that scores are a product of rows with a matrix.
@@ -17,7 +17,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for KeyValues<D_MODEL, SEQ
 }
 
 /// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.
-#[derive(FromZeros)]
+#[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
     pub(crate) key_values: KeyValues<D_MODEL, SEQ_LEN>,

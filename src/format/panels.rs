@@ -4,9 +4,10 @@ use super::Matrix;
 use crate::{
     kernel::{Epilogue, PANEL, Product},
     machine::{Machine, Work, dispatch},
-    parameters::{Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
+    parameters::{self, Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
 };
+use core::fmt;
 use nalgebra::SMatrix;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -135,6 +136,12 @@ impl<const IN: usize, const OUT: usize> Matrix<IN, OUT> for Panels<IN, OUT> {
 
 impl<const IN: usize, const OUT: usize> Zero for Panels<IN, OUT> {
     const ZERO: Self = Self(Zero::ZERO);
+}
+
+impl<const IN: usize, const OUT: usize> fmt::Debug for Panels<IN, OUT> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        parameters::debug::<Self>(f)
+    }
 }
 
 impl<const IN: usize, const OUT: usize> Parameters for Panels<IN, OUT> {

@@ -1,7 +1,7 @@
 //! From a model to bytes.
 
 use super::{ALIGNMENT, BYTE_ORDER, CRC, FORMAT, HEADER, MAGIC, VERSION, start_of_weights};
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, TypeName};
 use core::fmt::{self, Write};
 
 /// Hands the image of `model` to `write`, piece by piece; needs no heap and no file system.
@@ -18,7 +18,7 @@ pub fn encode<M: Parameters>(model: &M, mut write: impl FnMut(&[u8])) {
 
 /// The parts of an image in order, and whether each is the checksum.
 fn parts<M: Parameters>(model: &M, checksum: u32, mut write: impl FnMut(&[u8], bool)) {
-    let description = Description(core::any::type_name::<M>());
+    let description = TypeName::of::<M>();
     let mut length = Length(0);
     let _ = write!(length, "{description}"); // cannot fail: it only counts
     let Length(length) = length;
@@ -38,26 +38,6 @@ fn parts<M: Parameters>(model: &M, checksum: u32, mut write: impl FnMut(&[u8], b
             write(&number.to_le_bytes(), false);
         }
     });
-}
-
-/// The name of a type without the paths of its modules: `Encoder<Bert, 6, 384, 1536, 12>`.
-struct Description(&'static str);
-
-impl fmt::Display for Description {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-        let mut rest = self.0;
-        while !rest.is_empty() {
-            let end = rest.find(|c| !is_path(c)).unwrap_or(rest.len());
-            let (path, after) = rest.split_at(end);
-            f.write_str(path.rsplit("::").next().unwrap_or(path))?;
-            let end = after.find(is_path).unwrap_or(after.len());
-            let (punctuation, after) = after.split_at(end);
-            f.write_str(punctuation)?;
-            rest = after;
-        }
-        Ok(())
-    }
 }
 
 struct Length(usize);

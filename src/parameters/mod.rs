@@ -5,11 +5,15 @@ mod fingerprint;
 mod model;
 mod table;
 mod tensor;
+mod type_name;
 
 pub use fingerprint::Fingerprint;
 pub use table::Table;
 pub(crate) use tensor::Layout;
 pub use tensor::{Name, Shape, Tensor, WrongCount};
+pub(crate) use type_name::TypeName;
+#[doc(hidden)]
+pub use type_name::debug;
 
 use crate::plain::{Plain, Zero};
 use core::marker::PhantomData;
@@ -111,6 +115,12 @@ macro_rules! parameters {
     ) => {
         impl<$($generics)*> $crate::Zero for $type $(where $($bounds)*)? {
             const ZERO: Self = Self { $($field: $crate::Zero::ZERO),* };
+        }
+
+        impl<$($generics)*> ::core::fmt::Debug for $type $(where $($bounds)*)? {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::parameters::debug::<Self>(f)
+            }
         }
 
         impl<$($generics)*> $crate::Parameters for $type $(where $($bounds)*)? {

@@ -2,6 +2,7 @@
 
 use super::{Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut};
 use crate::plain::Zero;
+use core::fmt;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// `ROWS` vectors of `COLUMNS` numbers, row by row, as `nn.Embedding` of PyTorch has them.
@@ -14,6 +15,12 @@ pub struct Table<const ROWS: usize, const COLUMNS: usize> {
 
 impl<const ROWS: usize, const COLUMNS: usize> Zero for Table<ROWS, COLUMNS> {
     const ZERO: Self = Self { rows: Zero::ZERO };
+}
+
+impl<const ROWS: usize, const COLUMNS: usize> fmt::Debug for Table<ROWS, COLUMNS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        super::debug::<Self>(f)
+    }
 }
 
 impl<const ROWS: usize, const COLUMNS: usize> Parameters for Table<ROWS, COLUMNS> {

@@ -21,14 +21,29 @@ pub struct Values {
 impl Golden {
     /// A file of `tests/golden`.
     pub fn open(file: &str) -> Self {
-        let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
-        let bytes = std::fs::read(path).unwrap();
+        Self::read(&format!("tests/golden/{file}"))
+    }
+
+    /// A file of the real models, `None` and a word on it if they are not here: they are no part of the repository.
+    pub fn model(file: &str) -> Option<Self> {
+        let Ok(models) = std::env::var("CONSTFORMER_MODELS") else {
+            println!("skipped: CONSTFORMER_MODELS does not say where the real models are");
+            return None;
+        };
+        Some(Self::read(&format!("{models}/{file}")))
+    }
+
+    /// A file by its path, that of the package being where it starts.
+    pub fn read(path: &str) -> Self {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
         let reference = header.metadata().as_ref().and_then(|texts| texts.get("reference").cloned());
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let tensors = file.tensors().into_iter().map(|(name, tensor)| {
             let numbers = match tensor.dtype() {
                 Dtype::F32 => tensor.data().as_chunks().0.iter().map(|x| f32::from_le_bytes(*x).into()).collect(),
+                Dtype::U8 => tensor.data().iter().map(|x| f64::from(*x)).collect(),
                 Dtype::F64 => tensor.data().as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect(),
                 other => panic!("{name} is of type {other:?}"),
             };
