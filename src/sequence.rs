@@ -24,7 +24,7 @@ use zerocopy::FromZeros;
 #[derive(Clone, Debug, FromZeros)]
 pub struct Sequence<const D_MODEL: usize, const SEQ_LEN: usize> {
     tokens: [[f32; D_MODEL]; SEQ_LEN],
-    len: usize,
+    len: u32, // so that its size is the same on a host and on a microcontroller
 }
 
 /// The tokens in use, one a column, where they lie.
@@ -45,7 +45,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     /// Number of tokens.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     /// Whether there is no token.
@@ -66,10 +66,11 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     /// [`TooLong`] if `len` is more than `SEQ_LEN`; then nothing is changed.
     pub fn resize(&mut self, len: usize) -> Result<(), TooLong> {
         TooLong::check::<SEQ_LEN>(len)?;
-        if let Some(new) = self.tokens.get_mut(self.len..len) {
+        let old = self.len();
+        if let Some(new) = self.tokens.get_mut(old..len) {
             new.fill([0.0; D_MODEL]);
         }
-        self.len = len;
+        self.len = len as u32;
         Ok(())
     }
 
@@ -84,7 +85,8 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     ///
     /// [`TooLong`] if there are `SEQ_LEN` already; then nothing is changed.
     pub fn push(&mut self, token: &[f32; D_MODEL]) -> Result<(), TooLong> {
-        let place = self.tokens.get_mut(self.len).ok_or(TooLong { capacity: SEQ_LEN, found: self.len + 1 })?;
+        let len = self.len();
+        let place = self.tokens.get_mut(len).ok_or(TooLong { capacity: SEQ_LEN, found: len + 1 })?;
         *place = *token;
         self.len += 1;
         Ok(())
@@ -99,30 +101,31 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
         let found = tokens.len();
         let places = self.tokens.get_mut(..found).ok_or(TooLong { capacity: SEQ_LEN, found })?;
         places.copy_from_slice(tokens);
-        self.len = found;
+        self.len = found as u32;
         Ok(())
     }
 
     /// The tokens, in order.
     #[must_use]
     pub fn tokens(&self) -> &[[f32; D_MODEL]] {
-        &self.tokens[..self.len.min(SEQ_LEN)]
+        &self.tokens[..self.len().min(SEQ_LEN)]
     }
 
     /// The tokens, in order, to change them.
     pub fn tokens_mut(&mut self) -> &mut [[f32; D_MODEL]] {
-        &mut self.tokens[..self.len.min(SEQ_LEN)]
+        let len = self.len().min(SEQ_LEN);
+        &mut self.tokens[..len]
     }
 
     /// The tokens as a matrix of `nalgebra`, one a column, without a copy.
     #[must_use]
     pub fn matrix(&self) -> Tokens<'_, D_MODEL> {
-        MatrixView::from_slice_generic(self.tokens().as_flattened(), Const, Dyn(self.len))
+        MatrixView::from_slice_generic(self.tokens().as_flattened(), Const, Dyn(self.len()))
     }
 
     /// The tokens as a matrix of `nalgebra`, one a column, to change them without a copy.
     pub fn matrix_mut(&mut self) -> TokensMut<'_, D_MODEL> {
-        let len = self.len;
+        let len = self.len();
         MatrixViewMut::from_slice_generic(self.tokens_mut().as_flattened_mut(), Const, Dyn(len))
     }
 }
@@ -149,7 +152,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, const OTHER: usize> PartialEq<S
 /// One token a column; the numbers stay where they are in the matrix.
 impl<const D_MODEL: usize, const SEQ_LEN: usize> From<SMatrix<f32, D_MODEL, SEQ_LEN>> for Sequence<D_MODEL, SEQ_LEN> {
     fn from(matrix: SMatrix<f32, D_MODEL, SEQ_LEN>) -> Self {
-        Self { tokens: matrix.data.0, len: SEQ_LEN }
+        Self { tokens: matrix.data.0, len: SEQ_LEN as u32 }
     }
 }
 
