@@ -74,7 +74,7 @@ activations! {
     /// `nn.GELU(approximate="tanh")`; GPT-2: `gelu_new`.
     GeluTanh = "gelu tanh" |m, x| {
         // 1 + tanh u = 2 / (1 + e⁻²ᵘ)
-        let u = m.mul_add(m.mul(x, x), m.splat(0.071_354_816), m.splat(1.595_769_1));
+        let u = m.mul_add(m.mul(x, x), m.splat(0.071_354_816), m.splat(1.595_769));
         math::gate(m, x, m.mul(x, u))
     };
 

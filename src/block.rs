@@ -99,17 +99,17 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
     ) {
-        let (len, tile) = (x.len(), scratch.attention.tile());
+        let (len, rows) = (x.len(), AttentionScratch::<D_MODEL, SEQ_LEN, TILE>::ROWS);
         if !F::Mask::CAUSAL {
-            for (i, x) in x.tokens().chunks(tile).enumerate() {
-                self.remember(x, i * TILE, scratch);
+            for (i, x) in x.tokens().chunks(rows).enumerate() {
+                self.remember(x, i * rows, scratch);
             }
         }
-        for (i, x) in x.tokens_mut().chunks_mut(tile).enumerate() {
+        for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
             if F::Mask::CAUSAL {
-                self.remember(x, i * TILE, scratch); // no token sees a later one, so one pass does
+                self.remember(x, i * rows, scratch); // no token sees a later one, so one pass does
             }
-            self.advance(x, i * TILE, len, scratch);
+            self.advance(x, i * rows, len, scratch);
         }
     }
 }

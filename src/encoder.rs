@@ -92,3 +92,11 @@ where
         }
     }
 }
+
+// A model is its parameters and nothing else, at odd widths too, and can be shared.
+static_assertions::const_assert_eq!(
+    size_of::<Encoder<crate::Vit, 2, 21, 13, 7>>(),
+    size_of::<f32>() * <Encoder<crate::Vit, 2, 21, 13, 7> as crate::Parameters>::COUNT
+);
+static_assertions::assert_eq_align!(Encoder<crate::Vit, 2, 21, 13, 7>, f32);
+static_assertions::assert_impl_all!(Encoder<crate::Kwt, 2, 21, 13, 7>: crate::Plain, Send, Sync);

@@ -86,12 +86,12 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE>,
     ) {
-        let len = x.len();
-        for (tile, x) in x.tokens().chunks(scratch.tile()).enumerate() {
-            self.remember(x, tile * TILE, &mut scratch.key_values);
+        let (len, rows) = (x.len(), AttentionScratch::<D_MODEL, SEQ_LEN, TILE>::ROWS);
+        for (tile, x) in x.tokens().chunks(rows).enumerate() {
+            self.remember(x, tile * rows, &mut scratch.key_values);
         }
-        for (tile, x) in x.tokens_mut().chunks_mut(scratch.tile()).enumerate() {
-            self.attend(x, tile * TILE, len, scratch);
+        for (tile, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
+            self.attend(x, tile * rows, len, scratch);
             self.project(scratch.context(x.len()), Store::<D_MODEL, Identity>::to(x));
         }
     }

@@ -30,10 +30,10 @@ pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TI
 
 impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
     /// Tokens in a tile.
-    pub(crate) const fn tile(&self) -> usize {
-        const { assert!(TILE > 0, "a tile has at least one token") };
+    pub(crate) const ROWS: usize = {
+        assert!(TILE > 0, "a tile has at least one token");
         TILE
-    }
+    };
 
     /// What the attention of a tile of `rows` tokens left.
     pub(crate) fn context(&self, rows: usize) -> &[[f32; D_MODEL]] {

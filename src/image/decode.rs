@@ -29,7 +29,7 @@ impl<'a> Info<'a> {
         let Some(magic) = image.first_chunk() else {
             return Err(length(HEADER as u64, image));
         };
-        if !equal(magic, &MAGIC) {
+        if u64::from_le_bytes(*magic) != u64::from_le_bytes(MAGIC) {
             return Err(ImageError::NotAnImage);
         }
         let Some(header) = image.first_chunk::<HEADER>() else {
@@ -70,10 +70,6 @@ impl<'a> Info<'a> {
 
 const fn length(expected: u64, image: &[u8]) -> ImageError {
     ImageError::Length { expected, found: image.len() }
-}
-
-const fn equal(a: &[u8; 8], b: &[u8; 8]) -> bool {
-    u64::from_le_bytes(*a) == u64::from_le_bytes(*b)
 }
 
 /// The `N` bytes of the header from `at` on.

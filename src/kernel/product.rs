@@ -87,9 +87,9 @@ impl<const D: usize, const N: usize> Product<'_, D, N> {
                     }
                 } else {
                     let one = m.one();
-                    let sums = sums.chunks_exact(1).skip(column - start).take(width);
-                    for (i, sum) in sums.enumerate() {
-                        epilogue.store(one, row, to + i, one.load(sum));
+                    let sums = sums.get(column - start..).unwrap_or_default();
+                    for (i, sum) in (0..width).zip(sums) {
+                        epilogue.store(one, row, to + i, one.splat(*sum));
                     }
                 }
                 row += 1;
