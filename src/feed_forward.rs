@@ -15,7 +15,8 @@ use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 
 /// A feed-forward layer of `D_MODEL` to `D_MODEL` features by way of `D_FF`, the same for every token alone:
-/// [`FeedForward`] or [`GatedFeedForward`].
+/// [`FeedForward`] or [`GatedFeedForward`]. (Its methods are the kernel's, so that there are no others; an
+/// [`Activation`] of one's own is what makes another of them.)
 ///
 /// It widens because a token's features are looked up in it as in a memory: Geva et al.,
 /// [Transformer Feed-Forward Layers Are Key-Value Memories](https://arxiv.org/abs/2012.14913), 2020.

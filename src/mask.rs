@@ -17,6 +17,9 @@ pub trait Mask: Copy + Send + Sync + 'static {
 pub struct Bidirectional;
 
 /// A token sees itself and the tokens before it: a decoder. PyTorch: `is_causal=True`.
+///
+/// The weight of a token that is not seen is 0, and as in PyTorch 0 times NaN is NaN: a later token that is not finite can
+/// reach an earlier one.
 #[derive(Clone, Copy, Debug)]
 pub struct Causal;
 

@@ -2,6 +2,7 @@
 
 use super::{Law, run, run_in, same, sequence};
 use crate::{Layer, Sequence, boxed};
+use proptest::prop_assert_eq;
 use std::{format, vec::Vec};
 
 /// Neither what lies beyond the tokens in use nor what the scratch holds matters, and as many tokens come out as went in
@@ -20,7 +21,7 @@ fn padding_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: 
     tokens: &[[f32; D_MODEL]],
 ) -> Law {
     let clean = run::<D_MODEL, SEQ_LEN, TILE, L>(layer, tokens)?;
-    prop_assert_len(&clean, tokens)?;
+    prop_assert_eq!(clean.len(), tokens.len(), "number of tokens");
 
     let mut scratch = boxed::<L::Scratch<SEQ_LEN, TILE>>();
     let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
@@ -34,11 +35,6 @@ fn padding_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: 
     let _ = x.assign(tokens); // there was room for them before
     layer.forward(&mut x, &mut scratch);
     same("among NaN", x.tokens(), &clean)
-}
-
-fn prop_assert_len<const D_MODEL: usize>(found: &[[f32; D_MODEL]], expected: &[[f32; D_MODEL]]) -> Law {
-    proptest::prop_assert_eq!(found.len(), expected.len(), "number of tokens");
-    Ok(())
 }
 
 /// A larger `SEQ_LEN` changes nothing

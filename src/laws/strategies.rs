@@ -80,7 +80,6 @@ impl<M> ops::DerefMut for Random<M> {
 /// Models with random parameters, as by [`fill`].
 ///
 /// Nothing is shrunk but the tokens they are given: a seed is not simpler for being small.
-#[must_use]
 pub fn models<M: Parameters>() -> impl Strategy<Value = Random<M>> {
     any::<u64>().no_shrink().prop_map(|seed| Random { seed, model: model(seed) })
 }
