@@ -46,8 +46,8 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero> Zero for Working<D_MOD
     const ZERO: Self = Self { stream: Zero::ZERO, scratch: Zero::ZERO };
 }
 
-/// Multiplications with an addition, as a function of the number of tokens: those of the products. (Norms, activations and
-/// softmax are some percent more.)
+/// Multiplications with an addition, as a function of the number of tokens: those of the products, which are nearly all.
+/// (Norms, activations and softmax are not counted.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Macs {
     once: i64,

@@ -83,7 +83,7 @@ macro_rules! families {
 
 families! {
     /// The original transformer's encoder: Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762),
-    /// 2017. (The paper does not say ε; the authors' code has 1e-6.)
+    /// 2017. The paper does not say ε; the authors' code has 1e-6, and PyTorch's default is 1e-5.
     Vaswani: PostLn, U6, Bidirectional, Relu, WithBias, final NoNorm;
 
     /// BERT and its kin, RoBERTa, MiniLM: Devlin et al., [BERT](https://arxiv.org/abs/1810.04805), 2018.
@@ -94,9 +94,11 @@ families! {
     /// [paper]: https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf
     Gpt2: PreLn, U5, Causal, GeluTanh, WithBias, final LayerNorm<D_MODEL, U5>;
 
-    /// The vision transformer: Dosovitskiy et al., [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929), 2020.
+    /// The vision transformer: Dosovitskiy et al., [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929), 2020;
+    /// with the GELU of its PyTorch ports (the authors' own has the tanh form).
     Vit: PreLn, U6, Bidirectional, Gelu, WithBias, final LayerNorm<D_MODEL, U6>;
 
-    /// The keyword transformer: Berg, O'Connor & Cruz, [Keyword Transformer](https://arxiv.org/abs/2104.00769), 2021.
+    /// The keyword transformer: Berg, O'Connor & Cruz, [Keyword Transformer](https://arxiv.org/abs/2104.00769), 2021; with the
+    /// GELU (tanh) of its models for TensorFlow Lite.
     Kwt: PostLn, U6, Bidirectional, GeluTanh, NoBias, final NoNorm;
 }

@@ -18,7 +18,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 /// [`FeedForward`] or [`GatedFeedForward`]. (Its methods are the kernel's, so that there are no others; an
 /// [`Activation`] of one's own is what makes another of them.)
 ///
-/// It widens because a token's features are looked up in it as in a memory: Geva et al.,
+/// Why it widens: one reading is that a token's features are looked up in it as in a memory, Geva et al.,
 /// [Transformer Feed-Forward Layers Are Key-Value Memories](https://arxiv.org/abs/2012.14913), 2020.
 pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
     /// Multiplications and additions for one token.

@@ -93,7 +93,7 @@ impl<const D_MODEL: usize, E: Exponent, B: Bias> Norm<D_MODEL> for LayerNorm<D_M
 /// | ε | 1 | 10⁻ᴱ, [`EPSILON`](Self::EPSILON); `E` is a number of `typenum`, 6 by default |
 ///
 /// Zhang & Sennrich, [Root Mean Square Layer Normalization](https://arxiv.org/abs/1910.07467), 2019. PyTorch:
-/// `nn.RMSNorm(D_MODEL, eps)`.
+/// `nn.RMSNorm(D_MODEL, eps)`; its default ε, 2⁻²³, is no power of ten.
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct RmsNorm<const D_MODEL: usize, E: Exponent = U6> {
