@@ -78,7 +78,7 @@ activations! {
         math::gate(m, x, m.mul(x, u))
     };
 
-    /// f(x) = x / (1 + e⁻ˣ), with a relative error of at most 1e-6; also known as swish
+    /// f(x) = x / (1 + e⁻ˣ), with a relative error of at most 3e-7 for x ≥ -87, and 0 to 1e-35 below; also known as swish
     ///
     /// Elfwing, Uchibe & Doya, [Sigmoid-Weighted Linear Units](https://arxiv.org/abs/1702.03118), 2017. PyTorch: `nn.SiLU`.
     Silu = "silu" |m, x| math::gate(m, x, x);

@@ -104,12 +104,12 @@ fn parts() {
 
     let mut x = Sequence::<21, 13>::new();
     x.assign(&tokens).unwrap();
-    block.attention.forward(&mut x, &mut AttentionScratch::<21, 13, 4>::ZERO);
+    block.attention.forward(&mut x, &mut boxed::<AttentionScratch<21, 13, 4>>());
     let expected = naive.attention(&rows(&tokens));
     assert!(common::max_error(x.tokens().as_flattened(), expected.into_iter().flatten()) < 1e-5);
 
     x.assign(&tokens).unwrap();
-    block.feed_forward.forward(&mut x, &mut FeedForwardScratch::<35, 4>::ZERO);
+    block.feed_forward.forward(&mut x, &mut boxed::<FeedForwardScratch<35, 4>>());
     let expected = naive.feed_forward(&rows(&tokens));
     assert!(common::max_error(x.tokens().as_flattened(), expected.into_iter().flatten()) < 1e-5);
 }

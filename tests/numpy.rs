@@ -6,6 +6,7 @@ mod common;
 use common::golden::Golden;
 use constformer::{
     Bidirectional, EncoderBlock, FeedForward, Layer, LayerNorm, NoBias, NoNorm, PostLn, Relu, Scratch, Sequence, Zero,
+    boxed,
 };
 use typenum::U6;
 
@@ -33,7 +34,7 @@ fn block() {
 
     let mut x = Sequence::<8, 4>::new();
     x.assign(&golden.take("input").rows()).unwrap();
-    block.forward(&mut x, &mut Scratch::<8, 32, 4>::ZERO);
+    block.forward(&mut x, &mut boxed::<Scratch<8, 32, 4>>());
     let expected = golden.take("output");
     assert_eq!(expected.shape, [4, 8]);
     let error = common::max_error(x.tokens().as_flattened(), expected.numbers);

@@ -51,8 +51,8 @@ pub trait Machine: Copy {
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// y, but 0 where x < bound.
     fn zero_below(self, x: Self::Vector, bound: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// a 2ⁿ, where n is the low bits of the floating-point number `n`.
-    fn scale(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
+    /// 2ⁿ for an n of -126 to 127, which is in the low bits of the floating-point number `n`.
+    fn power_of_two(self, n: Self::Vector) -> Self::Vector;
     /// The sum of the lanes.
     fn sum_lanes(self, a: Self::Vector) -> f32;
     /// The maximum of the lanes.

@@ -13,8 +13,8 @@ pub struct Plain;
 pub struct Single<const FMA: bool>;
 
 #[inline(always)]
-fn scale(a: f32, n: f32) -> f32 {
-    f32::from_bits(a.to_bits().wrapping_add(n.to_bits() << 23))
+fn power_of_two(n: f32) -> f32 {
+    f32::from_bits((n.to_bits() << 23).wrapping_add(1f32.to_bits()))
 }
 
 macro_rules! lanes {
@@ -70,7 +70,7 @@ impl Machine for Plain {
         max(a, b) = if a > b { a } else { b };
         mul_add(a, b, c) = a * b + c;
         zero_below(x, bound, y) = if x < bound { 0.0 } else { y };
-        scale(a, n) = scale(a, n);
+        power_of_two(n) = power_of_two(n);
     }
 
     #[inline(always)]
@@ -127,7 +127,7 @@ impl<const FMA: bool> Machine for Single<FMA> {
         min(a, b) = if a < b { a } else { b };
         max(a, b) = if a > b { a } else { b };
         zero_below(x, bound, y) = if x < bound { 0.0 } else { y };
-        scale(a, n) = scale(a, n);
+        power_of_two(n) = power_of_two(n);
         sum_lanes(a) = a;
         max_lanes(a) = a;
     }

@@ -57,10 +57,9 @@ impl<S: pulp::Simd> Machine for Simd<S> {
     }
 
     #[inline(always)]
-    fn scale(self, a: S::f32s, n: S::f32s) -> S::f32s {
-        let (a, n) = (self.0.transmute_u32s_f32s(a), self.0.transmute_u32s_f32s(n));
-        let n = self.0.wrapping_dyn_shl_u32s(n, self.0.splat_u32s(23));
-        self.0.transmute_f32s_u32s(self.0.add_u32s(a, n))
+    fn power_of_two(self, n: S::f32s) -> S::f32s {
+        let n = self.0.wrapping_dyn_shl_u32s(self.0.transmute_u32s_f32s(n), self.0.splat_u32s(23));
+        self.0.transmute_f32s_u32s(self.0.add_u32s(n, self.0.splat_u32s(1f32.to_bits())))
     }
 }
 

@@ -15,10 +15,9 @@ pub struct Width<const N: usize>;
 
 /// A width that the shape checker knows: 1 to 1024, then every multiple of 16 up to 16384.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a width the shape checker knows",
-    label = "neither 1 to 1024 nor a multiple of 16 up to 16384",
-    note = "known: 1 to 1024, then every multiple of 16 up to 16384; zero heads or a zero width are never valid",
-    note = "in generic code, repeat the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
+    message = "`{Self}` is no width and no number of heads that the shape checker knows",
+    label = "known are 1 to 1024, then the multiples of 16 up to 16384",
+    note = "in generic code, write the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
 )]
 pub trait KnownWidth {
     /// The same number in `typenum`.
@@ -39,8 +38,7 @@ impl<const D_MODEL: usize, const HEADS: usize> NoRemainder<D_MODEL, HEADS> for U
 #[diagnostic::on_unimplemented(
     message = "cannot show that `{Self}` splits into {HEADS} heads",
     label = "the width or the number of heads is not known to the shape checker here",
-    note = "known: 1 to 1024, then every multiple of 16 up to 16384; zero heads or a zero width are never valid",
-    note = "in generic code, repeat the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
+    note = "in generic code, write the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
 )]
 pub trait SplitInto<const HEADS: usize> {
     /// Columns of one head, `D_MODEL / HEADS`.

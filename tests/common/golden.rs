@@ -69,6 +69,7 @@ impl Golden {
     }
 
     /// PyTorch's names become ours, and query, key and value, which it keeps in one matrix, become three.
+    #[allow(clippy::wrong_self_convention, reason = "the names it makes are ours, those it takes are PyTorch's")]
     pub fn from_torch(self) -> Self {
         const NAMES: [(&str, &str); 6] = [
             ("layers.", "blocks."),
