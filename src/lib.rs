@@ -64,7 +64,7 @@ pub use zerocopy;
 
 /// Tokens that pass through the layers together, unless a scratch says otherwise: many on a host, so that each weight read
 /// is used many times; few on a microcontroller, where memory is scarce.
-pub const TILE: usize = if cfg!(target_pointer_width = "64") { 24 } else { 4 };
+pub const TILE: usize = if cfg!(target_pointer_width = "64") { 48 } else { 4 };
 
 /// The code in the documents is tested too.
 #[cfg(doctest)]
