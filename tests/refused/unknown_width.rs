@@ -1,0 +1,11 @@
+//! Above 1024 the shape checker knows multiples of 16.
+
+use constformer::{Bert, EncoderBlock};
+
+type Block = EncoderBlock<Bert, 1025, 4096, 5>;
+
+fn parameters(_model: &Block) {}
+
+fn main() {
+    let _ = parameters;
+}
