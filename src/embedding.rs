@@ -5,6 +5,7 @@ use crate::{
     format::Format,
     kernel::Add,
     linear::Linear,
+    message::Message,
     parameters,
     parameters::{Parameters, Table},
     position::LearnedPositions,
@@ -52,7 +53,9 @@ pub struct TokenEmbedding<const VOCABULARY: usize, const D_MODEL: usize> {
     pub weight: Table<VOCABULARY, D_MODEL>,
 }
 
-parameters! { [const VOCABULARY: usize, const D_MODEL: usize] TokenEmbedding<VOCABULARY, D_MODEL> { weight } }
+parameters! { [const VOCABULARY: usize, const D_MODEL: usize] TokenEmbedding<VOCABULARY, D_MODEL> { weight }
+    structure: |fingerprint| fingerprint.name("token embedding");
+}
 
 impl<const VOCABULARY: usize, const D_MODEL: usize> Embedding<D_MODEL> for TokenEmbedding<VOCABULARY, D_MODEL> {
     type Input = u32;
@@ -97,6 +100,7 @@ pub struct TextEmbedding<const VOCABULARY: usize, const D_MODEL: usize, const PO
 parameters! {
     [const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize]
     TextEmbedding<VOCABULARY, D_MODEL, POSITIONS> { tokens, positions }
+    structure: |fingerprint| fingerprint.name("text embedding");
 }
 
 impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embedding<D_MODEL>
@@ -143,6 +147,7 @@ pub struct PatchEmbedding<const FEATURES: usize, const D_MODEL: usize, const POS
 parameters! {
     [const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format]
     PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T> { projection, class_token, positions }
+    structure: |fingerprint| fingerprint.name("patch embedding");
 }
 
 impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format> Embedding<D_MODEL>
@@ -185,7 +190,7 @@ fn resize<const D_MODEL: usize, const SEQ_LEN: usize>(
 
 /// The patches of `SIDE` x `SIDE` pixels of an image, row by row, each flattened row by row
 ///
-/// `FEATURES` is `SIDE`² and `PATCHES` is `HEIGHT` `WIDTH` / `SIDE`²; other numbers do not compile.
+/// `FEATURES` is `SIDE`², and `PATCHES` is `HEIGHT` `WIDTH` / `SIDE`²; other numbers do not compile.
 ///
 /// ```
 /// let image = [[0, 1, 2, 3], [4, 5, 6, 7]].map(|row| row.map(|pixel| pixel as f32));
@@ -203,9 +208,22 @@ pub fn patches<
     image: &[[f32; WIDTH]; HEIGHT],
 ) -> [[f32; FEATURES]; PATCHES] {
     const {
-        assert!(SIDE > 0 && HEIGHT.is_multiple_of(SIDE) && WIDTH.is_multiple_of(SIDE), "patches must tile the image");
-        assert!(FEATURES == SIDE * SIDE, "a patch has SIDE x SIDE features");
-        assert!(PATCHES == HEIGHT / SIDE * (WIDTH / SIDE), "HEIGHT / SIDE x WIDTH / SIDE patches tile the image");
+        let tile = SIDE > 0 && HEIGHT.is_multiple_of(SIDE) && WIDTH.is_multiple_of(SIDE);
+        if !tile || FEATURES != SIDE * SIDE || PATCHES != HEIGHT / SIDE * (WIDTH / SIDE) {
+            Message::new()
+                .number(PATCHES)
+                .text(" patches of ")
+                .number(FEATURES)
+                .text(" features cannot be those of ")
+                .number(SIDE)
+                .text(" x ")
+                .number(SIDE)
+                .text(" pixels of an image of ")
+                .number(HEIGHT)
+                .text(" x ")
+                .number(WIDTH)
+                .panic();
+        }
     }
     let mut patches = [[0.0; FEATURES]; PATCHES];
     for (y, row) in image.iter().enumerate() {

@@ -26,7 +26,8 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// static ENCODER: Encoder<Bert, 2, 64, 256, 4> = Encoder::ZERO;
 /// let mut x = Sequence::<64, 16>::new();
 /// x.push(&[1.0; 64])?;
-/// ENCODER.forward(&mut x, &mut Scratch::<64, 256, 16>::ZERO);
+/// let mut scratch = Scratch::<64, 256, 16>::ZERO;
+/// ENCODER.forward(&mut x, &mut scratch);
 /// assert_eq!(x.len(), 1);
 /// # Ok::<(), constformer::TooLong>(())
 /// ```

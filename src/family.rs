@@ -24,8 +24,7 @@ use typenum::{U5, U6, U12};
 /// One of your own:
 ///
 /// ```
-/// use constformer::*;
-/// use typenum::U6;
+/// use constformer::{typenum::U6, *};
 ///
 /// #[derive(Clone, Copy)]
 /// struct Mine; // Pre-LN, RMSNorm, SwiGLU, no biases
@@ -42,6 +41,10 @@ use typenum::{U5, U6, U12};
 ///
 /// static MODEL: Encoder<Mine, 2, 64, 172, 4> = Encoder::ZERO;
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a family of transformers",
+    label = "a family such as `Bert` is wanted here"
+)]
 pub trait Family: Copy + Send + Sync + 'static {
     /// Where the norm of a residual connection sits.
     type Placement: Placement;

@@ -59,6 +59,7 @@ pub use residual::{Placement, PostLn, PreLn};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};
 pub use shape::{KnownWidth, NoRemainder, SplitInto, Width};
 
+pub use typenum;
 #[doc(hidden)]
 pub use zerocopy;
 

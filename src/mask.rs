@@ -4,12 +4,11 @@
 pub trait Mask: Copy + Send + Sync + 'static {
     /// Whether a token sees itself and the tokens before it, and no others.
     const CAUSAL: bool;
+}
 
-    /// How many of `len` tokens, from the first on, the token at `position` sees.
-    #[must_use]
-    fn visible(position: usize, len: usize) -> usize {
-        if Self::CAUSAL { len.min(position + 1) } else { len }
-    }
+/// How many of `len` tokens, from the first on, the token at `position` sees.
+pub(crate) const fn visible<M: Mask>(position: usize, len: usize) -> usize {
+    if M::CAUSAL && position < len { position + 1 } else { len }
 }
 
 /// Every token sees all tokens: an encoder.

@@ -27,6 +27,17 @@ impl Message {
         if n < 10 { self.text(DIGITS[n]) } else { self.number(n / 10).text(DIGITS[n % 10]) }
     }
 
+    /// 16 digits.
+    pub(crate) const fn hexadecimal(mut self, n: u64) -> Self {
+        const DIGITS: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"];
+        let mut shift = 64;
+        while shift > 0 {
+            shift -= 4;
+            self = self.text(DIGITS[(n >> shift & 15) as usize]);
+        }
+        self
+    }
+
     /// Panics with the text.
     #[track_caller]
     pub(crate) const fn panic(&self) -> ! {

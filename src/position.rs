@@ -2,6 +2,7 @@
 
 use crate::{
     math::{power_of_ten, sin_cos},
+    message::Message,
     parameters,
     parameters::Table,
     sequence::Sequence,
@@ -32,11 +33,14 @@ pub struct LearnedPositions<const D_MODEL: usize, const POSITIONS: usize> {
     pub weight: Table<POSITIONS, D_MODEL>,
 }
 
-parameters! { [const D_MODEL: usize, const POSITIONS: usize] LearnedPositions<D_MODEL, POSITIONS> { weight } }
+parameters! { [const D_MODEL: usize, const POSITIONS: usize] LearnedPositions<D_MODEL, POSITIONS> { weight }
+    structure: |fingerprint| fingerprint.name("learned positions");
+}
 
 impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POSITIONS> {
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
         add(&self.weight.rows, x);
     }
 }
@@ -93,7 +97,21 @@ impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, 
 
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
         add(&self.table, x);
+    }
+}
+
+/// Refuses to compile a sequence that has room for more tokens than there are positions.
+const fn assert_room<const SEQ_LEN: usize, const POSITIONS: usize>() {
+    if SEQ_LEN > POSITIONS {
+        Message::new()
+            .text("the sequence has room for ")
+            .number(SEQ_LEN)
+            .text(" tokens, but there are ")
+            .number(POSITIONS)
+            .text(" positions")
+            .panic();
     }
 }
 
@@ -101,7 +119,6 @@ fn add<const D_MODEL: usize, const POSITIONS: usize, const SEQ_LEN: usize>(
     table: &[[f32; D_MODEL]; POSITIONS],
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
 ) {
-    const { assert!(SEQ_LEN <= POSITIONS, "the sequence has room for more tokens than there are positions") };
     for (x, position) in x.tokens_mut().iter_mut().zip(table) {
         for (x, position) in x.iter_mut().zip(position) {
             *x += position;

@@ -5,7 +5,7 @@ use crate::{
     activation::Identity,
     kernel::{Product, ScaleRows, Store},
     machine::{Machine, Work},
-    mask::Mask,
+    mask::{Mask, visible},
     math,
 };
 use core::marker::PhantomData;
@@ -33,14 +33,13 @@ impl<K: Mask, const D_MODEL: usize, const SEQ_LEN: usize> Work for Attend<'_, K,
         let KeyValues { keys, values } = key_values;
         let temperature = 1.0 / math::sqrt(d_head as f32);
         // What the last query sees, all see or have masked.
-        let seen = K::visible(position + query.len().saturating_sub(1), len).min(SEQ_LEN);
+        let seen = visible::<K>(position + query.len().saturating_sub(1), len).min(SEQ_LEN);
         for (head, keys) in keys.chunks_exact(d_head.max(1)).enumerate() {
             let columns = head * d_head..(head + 1) * d_head;
             Product { x: query, inputs: columns.clone(), w: keys, columns: 0..seen, first: 0 }
                 .run::<M, false>(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
-                let visible = K::visible(position + row, len).min(seen);
-                let (visible, masked) = scores.split_at_mut(visible);
+                let (visible, masked) = scores.split_at_mut(visible::<K>(position + row, len).min(seen));
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }

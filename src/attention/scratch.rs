@@ -1,6 +1,6 @@
 //! What attention needs to know of the other tokens, and to work.
 
-use crate::plain::Zero;
+use crate::{message::Message, plain::Zero};
 use zerocopy::FromZeros;
 
 /// The keys and values of up to `SEQ_LEN` tokens.
@@ -31,7 +31,9 @@ pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TI
 impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
     /// Tokens in a tile.
     pub(crate) const ROWS: usize = {
-        assert!(TILE > 0, "a tile has at least one token");
+        if TILE == 0 {
+            Message::new().text("a tile of ").number(TILE).text(" tokens: it must have at least one").panic();
+        }
         TILE
     };
 

@@ -10,7 +10,7 @@ use crate::{kernel::Epilogue, parameters::Parameters};
 /// A format of weights, the type parameter `T` of layers and models: it chooses how a matrix is stored and multiplied, and
 /// nothing else changes.
 ///
-/// `f32` is the default.
+/// `f32` is the default. (Formats are this library's: a matrix is handed to the kernel.)
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a format of weights",
     label = "a format is wanted here",

@@ -137,8 +137,12 @@ pub const fn weights<M: Parameters, const SIZE: usize>(image: &[u8]) -> [u8; SIZ
     assert!(M::SIZE == SIZE, "the type has padding between its parts, so it has no image");
     let info = match Info::parse(image) {
         Ok(info) => info,
-        Err(ImageError::NotAnImage) => panic!("not an image of a model: the first bytes are not those of one"),
-        Err(ImageError::ByteOrder) => panic!("the image or the target is big-endian; images are little-endian"),
+        Err(ImageError::NotAnImage) => {
+            Message::new().text("not an image of a model: the first bytes are not those of one").panic()
+        }
+        Err(ImageError::ByteOrder) => {
+            Message::new().text("the image or the target is big-endian; images are little-endian").panic()
+        }
         Err(ImageError::Length { expected, found }) => Message::new()
             .text("the image is cut off or too long: ")
             .number(expected as usize)
@@ -151,10 +155,20 @@ pub const fn weights<M: Parameters, const SIZE: usize>(image: &[u8]) -> [u8; SIZ
             .text(" expected, found version ")
             .number(found as usize)
             .panic(),
-        Err(_) => panic!("the weights of the image are stored in a way that this library does not know"),
+        Err(_) => {
+            Message::new().text("the weights of the image are stored in a way that this library does not know").panic()
+        }
     };
     if info.fingerprint.0 != M::FINGERPRINT.0 {
-        Message::new().text("the image is of a model of another type: `").text(info.description).text("`").panic();
+        Message::new()
+            .text("the image is of a model of another type: `")
+            .text(info.description)
+            .text("`, fingerprint ")
+            .hexadecimal(info.fingerprint.0)
+            .text(", where ")
+            .hexadecimal(M::FINGERPRINT.0)
+            .text(" is wanted")
+            .panic();
     }
     match info.weights.first_chunk() {
         Some(weights) if info.weights.len() == SIZE => *weights,

@@ -64,7 +64,8 @@ const fn start_of_weights(description: usize) -> usize {
 /// static DIGITS: &Digits = include_model!(Digits, "../../examples/digits/digits.cfm");
 /// ```
 ///
-/// The path is relative to the file that it stands in, as that of `include_bytes!`.
+/// The path is relative to the file that it stands in, as that of `include_bytes!`. A crate that includes an image does not
+/// compile without it, so what writes the first one is another crate, or has the `static` behind a feature.
 #[macro_export]
 macro_rules! include_model {
     ($model:ty, $path:expr $(,)?) => {{

@@ -1,7 +1,7 @@
 //! Laws of attention, the only place where tokens meet.
 
 use super::{Law, ROUNDING, close, largest, run, same, sequence};
-use crate::{AttentionScratch, Family, Layer, Mask, MultiHeadAttention, Parameters, SplitInto, Width, boxed};
+use crate::{AttentionScratch, Family, Layer, MultiHeadAttention, Parameters, SplitInto, Width, boxed, mask::visible};
 use std::{
     format,
     string::{String, ToString},
@@ -78,7 +78,7 @@ where
     });
     let tolerance = 4.0 * ROUNDING * (tokens.len() as f64 + 8.0) * largest(tokens.as_flattened());
     for (position, y) in attend::<F, D_MODEL, HEADS, SEQ_LEN, TILE>(attention, tokens)?.iter().enumerate() {
-        let visible = &tokens[..F::Mask::visible(position, tokens.len())];
+        let visible = &tokens[..visible::<F::Mask>(position, tokens.len())];
         for (feature, y) in y.iter().enumerate() {
             let seen = visible.iter().map(|x| f64::from(x[feature]));
             let (least, greatest) =

@@ -74,11 +74,12 @@ impl<W: Work> pulp::WithSimd for Dispatched<W> {
     }
 }
 
-/// Runs `work` on the best machine there is.
+/// Runs `work` on the best machine there is; `--cfg constformer_machine="plain"` or `"avx2"` makes it a lesser one, for tests.
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(constformer_machine = "plain")))]
     {
+        #[cfg(not(constformer_machine = "avx2"))]
         if let Some(simd) = pulp::x86::V4::try_new() {
             return pulp::Simd::vectorize(simd, Dispatched(work));
         }
@@ -86,7 +87,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
             return pulp::Simd::vectorize(simd, Dispatched(work));
         }
     }
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", not(constformer_machine = "plain")))]
     if let Some(simd) = pulp::aarch64::Neon::try_new() {
         return pulp::Simd::vectorize(simd, Dispatched(work));
     }

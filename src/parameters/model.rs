@@ -2,7 +2,8 @@
 
 /// Declares a struct of layers as a model: plain data in flash, with named parameters, a fingerprint and a `ZERO`
 ///
-/// What it computes is up to its methods.
+/// What it computes is up to its methods. The name of the struct is a part of the fingerprint, and so is the order of the
+/// fields. If this crate goes by another name in yours, say `extern crate that_name as constformer;` in its root.
 ///
 /// ```
 /// use constformer::*;
