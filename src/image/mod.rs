@@ -10,7 +10,7 @@
 //! | 8..10 | byte order: `0x0102`, little-endian as all numbers |
 //! | 10..12 | version of this header: 1 |
 //! | 12..16 | format of the weights: 1, little-endian and as they lie in memory |
-//! | 16..24 | [`Fingerprint`] of the model's type |
+//! | 16..24 | [`Fingerprint`](crate::Fingerprint) of the model's type |
 //! | 24..32 | bytes of weights |
 //! | 32..36 | bytes of the description |
 //! | 36..40 | CRC-32 (ISO-HDLC, as in zip) of all other bytes of the file |
