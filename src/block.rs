@@ -1,21 +1,20 @@
 //! The encoder block.
 
 use crate::{
-    attention::{AttentionScratch, MultiHeadAttention},
+    attention::MultiHeadAttention,
     cost::{Macs, Model, Working},
     family::Family,
-    feed_forward::{FeedForwardScratch, PositionWise},
+    feed_forward::PositionWise,
     format::Format,
-    kernel::Add,
     layer::Layer,
-    mask::Mask,
     parameters,
-    plain::Zero,
     residual::Placement,
     sequence::Sequence,
     shape::{SplitInto, Width},
+    sub_layers::{Scratch, SubLayers},
 };
-use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
+use core::marker::PhantomData;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// Post-LN: z = norm(x + attention(x)), y = norm(z + feed_forward(z)).
 /// Pre-LN: z = x + attention(norm(x)), y = z + feed_forward(norm(z))
@@ -56,25 +55,6 @@ parameters! {
     structure: |fingerprint| fingerprint.name("block").number(F::Placement::NORM_FIRST as usize);
 }
 
-/// Working memory of a block, and of a stack of them: what it holds before and after does not matter, so all layers share it.
-///
-/// Only keys and values are as long as the sequence. All else is as long as a tile of `TILE` tokens, since only attention
-/// mixes tokens.
-#[derive(Debug, FromZeros)]
-#[repr(C)]
-pub struct Scratch<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
-    pub(crate) attention: AttentionScratch<D_MODEL, SEQ_LEN, TILE>,
-    pub(crate) feed_forward: FeedForwardScratch<D_FF, TILE>,
-    /// What a sub-layer is given, if that is normalised first.
-    pub(crate) input: [[f32; D_MODEL]; TILE],
-}
-
-impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize> Zero
-    for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>
-{
-    const ZERO: Self = Self { attention: Zero::ZERO, feed_forward: Zero::ZERO, input: Zero::ZERO };
-}
-
 impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> Model
     for EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
@@ -99,56 +79,13 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
     ) {
-        let (len, rows) = (x.len(), AttentionScratch::<D_MODEL, SEQ_LEN, TILE>::ROWS);
-        if !F::Mask::CAUSAL {
-            for (i, x) in x.tokens().chunks(rows).enumerate() {
-                self.remember(x, i * rows, scratch);
-            }
+        SubLayers::<F::Placement, _, _, _> {
+            attention: &self.attention,
+            attention_norm: &self.attention_norm,
+            feed_forward: &self.feed_forward,
+            feed_forward_norm: &self.feed_forward_norm,
+            placement: PhantomData,
         }
-        for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
-            if F::Mask::CAUSAL {
-                self.remember(x, i * rows, scratch); // no token sees a later one, so one pass does
-            }
-            self.advance(x, i * rows, len, scratch);
-        }
-    }
-}
-
-impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format>
-    EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
-where
-    Width<D_MODEL>: SplitInto<HEADS>,
-{
-    /// Writes the keys and values of the tokens `x`, which begin at `position`.
-    fn remember<const SEQ_LEN: usize, const TILE: usize>(
-        &self,
-        x: &[[f32; D_MODEL]],
-        position: usize,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
-    ) {
-        let Scratch { attention, input, .. } = scratch;
-        let input = F::Placement::before(&self.attention_norm, x, input);
-        self.attention.remember(input, position, &mut attention.key_values);
-    }
-
-    /// Replaces the tokens `x`, which begin at `position`, by the output of the block; all that they see is remembered.
-    fn advance<const SEQ_LEN: usize, const TILE: usize>(
-        &self,
-        x: &mut [[f32; D_MODEL]],
-        position: usize,
-        len: usize,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
-    ) {
-        let Scratch { attention, feed_forward, input } = scratch;
-        let normed = F::Placement::before(&self.attention_norm, x, input);
-        self.attention.attend(normed, position, len, attention);
-        self.attention.project(attention.context(x.len()), Add(x));
-        F::Placement::after(&self.attention_norm, x);
-
-        let normed = F::Placement::before(&self.feed_forward_norm, x, input);
-        let hidden = feed_forward.hidden(normed.len());
-        self.feed_forward.widen(normed, hidden);
-        self.feed_forward.narrow(hidden, Add(x));
-        F::Placement::after(&self.feed_forward_norm, x);
+        .forward(x, scratch);
     }
 }

@@ -1,7 +1,7 @@
 //! A stack of encoder blocks.
 
 use crate::{
-    block::{EncoderBlock, Scratch},
+    block::EncoderBlock,
     cost::{Macs, Model, Working},
     family::Family,
     format::Format,
@@ -10,6 +10,7 @@ use crate::{
     parameters,
     sequence::Sequence,
     shape::{SplitInto, Width},
+    sub_layers::Scratch,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 

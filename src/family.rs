@@ -1,14 +1,16 @@
 //! Published transformers as types.
 
 use crate::{
-    activation::{Gelu, GeluTanh, Relu},
+    activation::{Gelu, GeluTanh, Relu, Silu},
     bias::{Bias, NoBias, WithBias},
-    feed_forward::{FeedForward, PositionWise},
+    feed_forward::{FeedForward, GatedFeedForward, PositionWise},
     format::Format,
     mask::{Bidirectional, Causal, Mask},
-    norm::{LayerNorm, NoNorm, Norm},
+    norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm},
     residual::{Placement, PostLn, PreLn},
+    rotation::{Interleaved, NoRotation, Rotation},
 };
+use core::marker::PhantomData;
 use typenum::{U5, U6, U12};
 
 /// What the blocks of a published transformer are made of: all that is neither a shape nor a weight.
@@ -19,6 +21,7 @@ use typenum::{U5, U6, U12};
 /// | [`Bert`] | Post-LN | LayerNorm, 1e-12 | bidirectional | GELU | all |
 /// | [`Gpt2`] | Pre-LN | LayerNorm, 1e-5 | causal | GELU (tanh) | all |
 /// | [`Vit`] | Pre-LN | LayerNorm, 1e-6 | bidirectional | GELU | all |
+/// | [`Llama`] | Pre-LN | RMSNorm, 1e-5 | causal, rotary | SwiGLU | none |
 /// | [`Kwt`] | Post-LN | LayerNorm, 1e-6 | bidirectional | GELU (tanh) | all but query, key, value |
 ///
 /// One of your own:
@@ -34,6 +37,7 @@ use typenum::{U5, U6, U12};
 ///     type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
 ///     type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
 ///     type Mask = Causal;
+///     type Rotation = NoRotation;
 ///     type InputBias = NoBias;
 ///     type OutputBias = NoBias;
 ///     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
@@ -54,6 +58,8 @@ pub trait Family: Copy + Send + Sync + 'static {
     type FinalNorm<const D_MODEL: usize>: Norm<D_MODEL>;
     /// What a token attends to.
     type Mask: Mask;
+    /// How positions turn queries and keys.
+    type Rotation: Rotation;
     /// The biases of query, key and value.
     type InputBias: Bias;
     /// The bias of attention's output.
@@ -76,6 +82,7 @@ macro_rules! families {
             type Norm<const D_MODEL: usize> = LayerNorm<D_MODEL, $epsilon>;
             type FinalNorm<const D_MODEL: usize> = $final_norm;
             type Mask = $mask;
+            type Rotation = NoRotation;
             type InputBias = $input_bias;
             type OutputBias = WithBias;
             type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
@@ -104,4 +111,39 @@ families! {
     /// The keyword transformer: Berg, O'Connor & Cruz, [Keyword Transformer](https://arxiv.org/abs/2104.00769), 2021; with the
     /// GELU (tanh) of its models for TensorFlow Lite.
     Kwt: PostLn, U6, Bidirectional, GeluTanh, NoBias, final NoNorm;
+}
+
+/// Llama and its kin: Touvron et al., [LLaMA](https://arxiv.org/abs/2302.13971), 2023. Pre-LN with RMSNorm; SwiGLU; no biases;
+/// causal.
+///
+/// `R` says which columns make a pair of the rotation: [`Interleaved`] for Llama's own checkpoints and llama2.c's,
+/// [`HalfSplit`](crate::HalfSplit) for Hugging Face's; and θ. `E` is the exponent of ε = 10⁻ᴱ: 5 since Llama 2, 6 before.
+#[derive(Clone, Copy, Debug)]
+pub struct Llama<R = Interleaved, E = U5>(PhantomData<(R, E)>);
+
+impl<R: Rotation, E: Exponent + Copy> Family for Llama<R, E> {
+    type Placement = PreLn;
+    type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL, E>;
+    type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL, E>;
+    type Mask = Causal;
+    type Rotation = R;
+    type InputBias = NoBias;
+    type OutputBias = NoBias;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
+        GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+}
+
+/// The family `F` with another mask, `M`.
+#[derive(Clone, Copy, Debug)]
+pub struct Masked<F, M>(PhantomData<(F, M)>);
+
+impl<F: Family, M: Mask> Family for Masked<F, M> {
+    type Placement = F::Placement;
+    type Norm<const D_MODEL: usize> = F::Norm<D_MODEL>;
+    type FinalNorm<const D_MODEL: usize> = F::FinalNorm<D_MODEL>;
+    type Mask = M;
+    type Rotation = F::Rotation;
+    type InputBias = F::InputBias;
+    type OutputBias = F::OutputBias;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = F::FeedForward<D_MODEL, D_FF, T>;
 }

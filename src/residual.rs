@@ -9,30 +9,6 @@ use crate::norm::Norm;
 pub trait Placement: Copy + Send + Sync + 'static {
     /// Whether `before` is the norm. PyTorch: `norm_first`.
     const NORM_FIRST: bool;
-
-    /// before(x), which is `x` itself or written to `input`.
-    #[doc(hidden)]
-    fn before<'a, const D_MODEL: usize>(
-        norm: &impl Norm<D_MODEL>,
-        x: &'a [[f32; D_MODEL]],
-        input: &'a mut [[f32; D_MODEL]],
-    ) -> &'a [[f32; D_MODEL]] {
-        if !Self::NORM_FIRST {
-            return x;
-        }
-        let input = input.get_mut(..x.len()).unwrap_or_default();
-        input.copy_from_slice(x);
-        norm.forward(input);
-        input
-    }
-
-    /// after(x)
-    #[doc(hidden)]
-    fn after<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, x: &mut [[f32; D_MODEL]]) {
-        if !Self::NORM_FIRST {
-            norm.forward(x);
-        }
-    }
 }
 
 /// y = x + f(norm(x)): the residual stream itself is never normalised, so gradients run through it unchanged.
@@ -49,4 +25,26 @@ impl Placement for PreLn {
 
 impl Placement for PostLn {
     const NORM_FIRST: bool = false;
+}
+
+/// before(x), which is `x` itself or written to `input`.
+pub(crate) fn before<'a, P: Placement, const D_MODEL: usize>(
+    norm: &impl Norm<D_MODEL>,
+    x: &'a [[f32; D_MODEL]],
+    input: &'a mut [[f32; D_MODEL]],
+) -> &'a [[f32; D_MODEL]] {
+    if !P::NORM_FIRST {
+        return x;
+    }
+    let input = input.get_mut(..x.len()).unwrap_or_default();
+    input.copy_from_slice(x);
+    norm.forward(input);
+    input
+}
+
+/// after(x)
+pub(crate) fn after<P: Placement, const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, x: &mut [[f32; D_MODEL]]) {
+    if !P::NORM_FIRST {
+        norm.forward(x);
+    }
 }

@@ -14,6 +14,7 @@ impl Family for Unbiased {
     type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL>;
     type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL>;
     type Mask = Causal;
+    type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = NoBias;
     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
@@ -172,6 +173,7 @@ macro_rules! families {
             type Norm<const D_MODEL: usize> = $norm;
             type FinalNorm<const D_MODEL: usize> = $final;
             type Mask = $mask;
+            type Rotation = constformer::NoRotation;
             type InputBias = $input;
             type OutputBias = $output;
             type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = $feed_forward;

@@ -11,40 +11,46 @@ use crate::{
 use core::marker::PhantomData;
 
 /// Replaces the queries of a tile of tokens by their context.
-pub(super) struct Attend<'a, K, const D_MODEL: usize, const SEQ_LEN: usize> {
+pub(super) struct Attend<'a, K, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
     pub(super) query: &'a mut [[f32; D_MODEL]],
     pub(super) scores: &'a mut [[f32; SEQ_LEN]],
     pub(super) scale: &'a mut [f32],
-    pub(super) key_values: &'a KeyValues<D_MODEL, SEQ_LEN>,
-    /// Of the first query.
-    pub(super) position: usize,
+    pub(super) key_values: &'a KeyValues<D_KV, SEQ_LEN>,
+    /// Of the first query, among the keys.
+    pub(super) column: usize,
     /// Tokens with keys and values.
     pub(super) len: usize,
     pub(super) d_head: usize,
+    /// Heads of the query for each head of key and value.
+    pub(super) group: usize,
     pub(super) mask: PhantomData<K>,
 }
 
-impl<K: Mask, const D_MODEL: usize, const SEQ_LEN: usize> Work for Attend<'_, K, D_MODEL, SEQ_LEN> {
+impl<K: Mask, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
+    for Attend<'_, K, D_MODEL, D_KV, SEQ_LEN>
+{
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let Self { query, scores, scale, key_values, position, len, d_head, .. } = self;
+        let Self { query, scores, scale, key_values, column, len, d_head, group, .. } = self;
         let KeyValues { keys, values } = key_values;
         let temperature = 1.0 / math::sqrt(d_head as f32);
         // What the last query sees, all see or have masked.
-        let seen = visible::<K>(position + query.len().saturating_sub(1), len).min(SEQ_LEN);
-        for (head, keys) in keys.chunks_exact(d_head.max(1)).enumerate() {
-            let columns = head * d_head..(head + 1) * d_head;
-            Product { x: query, inputs: columns.clone(), w: keys, columns: 0..seen, first: 0 }
+        let seen = visible::<K>(column + query.len().saturating_sub(1), len).min(SEQ_LEN);
+        let shared = keys.chunks_exact(d_head.max(1)).enumerate().flat_map(|head| core::iter::repeat_n(head, group));
+        for (head, (shared, keys)) in shared.enumerate() {
+            let inputs = head * d_head..(head + 1) * d_head;
+            let columns = shared * d_head..(shared + 1) * d_head;
+            Product { x: query, inputs: inputs.clone(), w: keys, columns: 0..seen, first: 0 }
                 .run::<M, false>(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
-                let (visible, masked) = scores.split_at_mut(visible::<K>(position + row, len).min(seen));
+                let (visible, masked) = scores.split_at_mut(visible::<K>(column + row, len).min(seen));
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }
             let w = values.get(..seen).unwrap_or_default();
-            Product { x: scores, inputs: 0..seen, w, first: columns.start, columns }
+            Product { x: scores, inputs: 0..seen, w, first: inputs.start, columns }
                 .run::<M, false>(m, &mut ScaleRows { out: query, scale });
         }
     }

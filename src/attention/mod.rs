@@ -1,25 +1,29 @@
 //! Multi-head attention: the only place where tokens meet.
 
+mod grouped;
 mod heads;
+mod projections;
+mod rotary;
 mod scratch;
 
-pub use scratch::{AttentionScratch, KeyValues};
+pub use grouped::GroupedQueryAttention;
+pub(crate) use projections::{Place, Projections};
+pub(crate) use scratch::rows;
+pub use scratch::{AttentionScratch, AttentionTile, KeyValues};
 
 use crate::{
     activation::Identity,
     cost::Macs,
     family::Family,
     format::Format,
-    kernel::{Epilogue, Store, Transpose},
+    kernel::{Epilogue, Store},
     linear::Linear,
-    machine::dispatch,
     mask::Mask,
-    parameters,
+    parameters, rotation,
     sequence::Sequence,
     shape::{SplitInto, Width},
 };
 use core::marker::PhantomData;
-use heads::Attend;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// y = W_O concatₕ(softmax(qₕ Kₕᵀ / √d) Vₕ) + b_O, with q = W_Q x + b_Q, k = W_K x + b_K, v = W_V x + b_V
@@ -67,7 +71,9 @@ parameters! {
         query, key, value, output, family
     }
     where { Width<D_MODEL>: SplitInto<HEADS> }
-    structure: |fingerprint| fingerprint.name("attention").number(HEADS).number(F::Mask::CAUSAL as usize);
+    structure: |fingerprint| rotation::fingerprint::<F::Rotation>(
+        fingerprint.name("attention").number(HEADS).number(F::Mask::CAUSAL as usize)
+    );
 }
 
 impl<F: Family, const D_MODEL: usize, const HEADS: usize, T: Format> MultiHeadAttention<F, D_MODEL, HEADS, T>
@@ -86,55 +92,51 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE>,
     ) {
-        let (len, rows) = (x.len(), AttentionScratch::<D_MODEL, SEQ_LEN, TILE>::ROWS);
-        for (tile, x) in x.tokens().chunks(rows).enumerate() {
-            self.remember(x, tile * rows, &mut scratch.key_values);
-        }
-        for (tile, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
-            self.attend(x, tile * rows, len, scratch);
-            self.project(scratch.context(x.len()), Store::<D_MODEL, Identity>::to(x));
-        }
+        forward(self, x, scratch);
+    }
+}
+
+/// Replaces every token of `x` by what `attention` makes of it.
+fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
+    attention: &impl Projections<D_MODEL, D_KV>,
+    x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>,
+) {
+    let AttentionScratch { key_values, tile } = scratch;
+    let (len, rows) = (x.len(), rows::<TILE>());
+    for (i, x) in x.tokens().chunks(rows).enumerate() {
+        attention.remember(x, Place { column: i * rows, before: 0 }, key_values);
+    }
+    for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
+        let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile);
+        attention.output(context, Store::<D_MODEL, Identity>::to(x));
+    }
+}
+
+impl<F: Family, const D_MODEL: usize, const HEADS: usize, T: Format> Projections<D_MODEL, D_MODEL>
+    for MultiHeadAttention<F, D_MODEL, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    type Mask = F::Mask;
+    type Rotation = F::Rotation;
+
+    const D_HEAD: usize = <Width<D_MODEL> as SplitInto<HEADS>>::D_HEAD;
+    const GROUP: usize = 1;
+
+    fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+        self.query.multiply(x, then);
     }
 
-    /// Writes the keys and values of the tokens `x`, which begin at `position`.
-    pub(crate) fn remember<const SEQ_LEN: usize>(
-        &self,
-        x: &[[f32; D_MODEL]],
-        position: usize,
-        key_values: &mut KeyValues<D_MODEL, SEQ_LEN>,
-    ) {
-        let KeyValues { keys, values } = key_values;
-        self.key.multiply(x, Transpose { out: keys, first: position });
-        let values = values.get_mut(position..).unwrap_or_default();
-        self.value.multiply(x, Store::<D_MODEL, Identity>::to(values));
+    fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+        self.key.multiply(x, then);
     }
 
-    /// Leaves in the scratch the context of the tokens `x`, which begin at `position` among the `len` with keys and values.
-    pub(crate) fn attend<const SEQ_LEN: usize, const TILE: usize>(
-        &self,
-        x: &[[f32; D_MODEL]],
-        position: usize,
-        len: usize,
-        scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE>,
-    ) {
-        let AttentionScratch { key_values, query, scores, scale } = scratch;
-        let rows = x.len().min(TILE);
-        let query = query.get_mut(..rows).unwrap_or_default();
-        self.query.multiply(x, Store::<D_MODEL, Identity>::to(query));
-        dispatch(Attend::<F::Mask, D_MODEL, SEQ_LEN> {
-            query,
-            scores: scores.get_mut(..rows).unwrap_or_default(),
-            scale,
-            key_values,
-            position,
-            len,
-            d_head: Self::D_HEAD,
-            mask: PhantomData,
-        });
+    fn value(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+        self.value.multiply(x, then);
     }
 
-    /// Hands W_O context + b_O to `then`.
-    pub(crate) fn project(&self, context: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue) {
         self.output.multiply(context, then);
     }
 }

@@ -3,24 +3,23 @@
 use crate::{message::Message, plain::Zero};
 use zerocopy::FromZeros;
 
-/// The keys and values of up to `SEQ_LEN` tokens.
+/// The keys and values of up to `SEQ_LEN` tokens, of `D_KV` columns each.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct KeyValues<const D_MODEL: usize, const SEQ_LEN: usize> {
+pub struct KeyValues<const D_KV: usize, const SEQ_LEN: usize> {
     /// One column per token, so that scores are a product of rows with a matrix.
-    pub(crate) keys: [[f32; SEQ_LEN]; D_MODEL],
-    pub(crate) values: [[f32; D_MODEL]; SEQ_LEN],
+    pub(crate) keys: [[f32; SEQ_LEN]; D_KV],
+    pub(crate) values: [[f32; D_KV]; SEQ_LEN],
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for KeyValues<D_MODEL, SEQ_LEN> {
+impl<const D_KV: usize, const SEQ_LEN: usize> Zero for KeyValues<D_KV, SEQ_LEN> {
     const ZERO: Self = Self { keys: Zero::ZERO, values: Zero::ZERO };
 }
 
-/// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.
+/// What attention needs for a tile of `TILE` tokens that see up to `SEQ_LEN`.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
-    pub(crate) key_values: KeyValues<D_MODEL, SEQ_LEN>,
+pub struct AttentionTile<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> {
     /// The queries; then, head by head, the context.
     pub(crate) query: [[f32; D_MODEL]; TILE],
     pub(crate) scores: [[f32; SEQ_LEN]; TILE],
@@ -28,21 +27,35 @@ pub struct AttentionScratch<const D_MODEL: usize, const SEQ_LEN: usize, const TI
     pub(crate) scale: [f32; TILE],
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
-    /// Tokens in a tile.
-    pub(crate) const ROWS: usize = {
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> Zero for AttentionTile<D_MODEL, SEQ_LEN, TILE> {
+    const ZERO: Self = Self { query: Zero::ZERO, scores: Zero::ZERO, scale: Zero::ZERO };
+}
+
+/// Tokens in a tile, at least one.
+pub(crate) const fn rows<const TILE: usize>() -> usize {
+    const {
         if TILE == 0 {
             Message::new().text("a tile of ").number(TILE).text(" tokens: it must have at least one").panic();
         }
-        TILE
-    };
-
-    /// What the attention of a tile of `rows` tokens left.
-    pub(crate) fn context(&self, rows: usize) -> &[[f32; D_MODEL]] {
-        self.query.get(..rows).unwrap_or_default()
     }
+    TILE
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> Zero for AttentionScratch<D_MODEL, SEQ_LEN, TILE> {
-    const ZERO: Self = Self { key_values: Zero::ZERO, query: Zero::ZERO, scores: Zero::ZERO, scale: Zero::ZERO };
+/// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct AttentionScratch<
+    const D_MODEL: usize,
+    const SEQ_LEN: usize,
+    const TILE: usize = { crate::TILE },
+    const D_KV: usize = D_MODEL,
+> {
+    pub(crate) key_values: KeyValues<D_KV, SEQ_LEN>,
+    pub(crate) tile: AttentionTile<D_MODEL, SEQ_LEN, TILE>,
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, const D_KV: usize> Zero
+    for AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>
+{
+    const ZERO: Self = Self { key_values: Zero::ZERO, tile: Zero::ZERO };
 }

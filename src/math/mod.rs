@@ -10,7 +10,7 @@ mod trigonometry;
 pub use rows::softmax;
 pub(crate) use rows::{Function, map, softmax_row, square_of_norm, sum};
 pub use trigonometry::{cos, sin};
-pub(crate) use trigonometry::{power_of_ten, sin_cos};
+pub(crate) use trigonometry::{log_ten, power_of_ten, sin_cos};
 
 use crate::machine::{Machine, Single};
 use core::f32::consts::{LOG2_E, SQRT_2};

@@ -66,3 +66,21 @@ pub(crate) const fn power_of_ten(x: f64) -> f64 {
     }
     sum
 }
+
+/// log₁₀ x for x ≥ 1
+pub(crate) const fn log_ten(mut x: f64) -> f64 {
+    let mut digits = 0.0;
+    while x >= 10.0 {
+        x /= 10.0;
+        digits += 1.0;
+    }
+    // ln x = 2 artanh((x - 1) / (x + 1))
+    let r = (x - 1.0) / (x + 1.0);
+    let (mut sum, mut power, mut n) = (0.0, r, 1.0);
+    while n < 200.0 {
+        sum += power / n;
+        power *= r * r;
+        n += 2.0;
+    }
+    digits + 2.0 * sum / LN_10
+}

@@ -4,7 +4,10 @@
 //! `Width<D_MODEL>: SplitInto<HEADS>`, so that a mistake is an error of `cargo check`, and so of the editor. The remainder
 //! is `typenum`'s; the traits around it exist for their messages.
 
+mod grouped;
 mod widths;
+
+pub use grouped::{SameProduct, SharedBy, SharesHeads};
 
 use core::ops::Rem;
 use typenum::UTerm;

@@ -43,6 +43,7 @@ impl Golden {
         let tensors = file.tensors().into_iter().map(|(name, tensor)| {
             let numbers = match tensor.dtype() {
                 Dtype::F32 => tensor.data().as_chunks().0.iter().map(|x| f32::from_le_bytes(*x).into()).collect(),
+                Dtype::I64 => tensor.data().as_chunks().0.iter().map(|x| i64::from_le_bytes(*x) as f64).collect(),
                 Dtype::U8 => tensor.data().iter().map(|x| f64::from(*x)).collect(),
                 Dtype::F64 => tensor.data().as_chunks().0.iter().map(|x| f64::from_le_bytes(*x)).collect(),
                 other => panic!("{name} is of type {other:?}"),
@@ -131,7 +132,7 @@ impl Values {
     }
 
     /// A third of the rows each.
-    fn thirds(&self) -> impl Iterator<Item = Self> {
+    pub fn thirds(&self) -> impl Iterator<Item = Self> {
         let mut shape = self.shape.clone();
         shape[0] /= 3;
         let count = shape.iter().product();

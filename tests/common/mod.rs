@@ -21,6 +21,7 @@ macro_rules! families {
             type Norm<const D_MODEL: usize> = $norm;
             type FinalNorm<const D_MODEL: usize> = $final_norm;
             type Mask = $mask;
+            type Rotation = constformer::NoRotation;
             type InputBias = $bias;
             type OutputBias = $bias;
             type FeedForward<const D_MODEL: usize, const D_FF: usize, T: constformer::Format> = $feed_forward;

@@ -30,6 +30,7 @@ impl Family for Gated {
     type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
     type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL, U6>;
     type Mask = Bidirectional;
+    type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = NoBias;
     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =

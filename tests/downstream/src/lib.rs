@@ -48,6 +48,7 @@ impl Family for Primer {
     type Norm<const D_MODEL: usize> = RmsNorm<D_MODEL>;
     type FinalNorm<const D_MODEL: usize> = RmsNorm<D_MODEL>;
     type Mask = Causal;
+    type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = WithBias;
     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =

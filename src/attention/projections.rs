@@ -1,0 +1,83 @@
+//! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
+
+use super::{AttentionTile, KeyValues, heads::Attend, rotary};
+use crate::{
+    activation::Identity,
+    kernel::{Epilogue, Store, Transpose},
+    machine::dispatch,
+    mask::Mask,
+    rotation::Rotation,
+};
+use core::marker::PhantomData;
+
+/// Where tokens stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The column of the first among keys and values.
+    pub(crate) column: usize,
+    /// How many tokens there were before the first column: those that a cache has let go.
+    pub(crate) before: usize,
+}
+
+impl Place {
+    pub(super) const fn position(self) -> usize {
+        self.before + self.column
+    }
+}
+
+/// The linear maps of an attention layer, whose keys and values have `D_KV` columns.
+pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
+    type Mask: Mask;
+    type Rotation: Rotation;
+    /// Columns of one head.
+    const D_HEAD: usize;
+    /// Heads of the query for each head of key and value.
+    const GROUP: usize;
+
+    fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
+    fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
+    fn value(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
+    fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue);
+
+    /// Writes the keys and values of the tokens `x`.
+    fn remember<const SEQ_LEN: usize>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        place: Place,
+        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
+    ) {
+        let KeyValues { keys, values } = key_values;
+        self.key(x, Transpose { out: keys, first: place.column });
+        rotary::rotate_columns::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
+        let values = values.get_mut(place.column..).unwrap_or_default();
+        self.value(x, Store::<D_KV, Identity>::to(values));
+    }
+
+    /// The context of the tokens `x`, of which there are `len` with keys and values.
+    fn attend<'a, const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        place: Place,
+        len: usize,
+        key_values: &KeyValues<D_KV, SEQ_LEN>,
+        tile: &'a mut AttentionTile<D_MODEL, SEQ_LEN, TILE>,
+    ) -> &'a [[f32; D_MODEL]] {
+        let AttentionTile { query, scores, scale } = tile;
+        let rows = x.len().min(TILE);
+        let query = query.get_mut(..rows).unwrap_or_default();
+        self.query(x, Store::<D_MODEL, Identity>::to(query));
+        rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
+        dispatch(Attend::<Self::Mask, D_MODEL, D_KV, SEQ_LEN> {
+            query,
+            scores: scores.get_mut(..rows).unwrap_or_default(),
+            scale,
+            key_values,
+            column: place.column,
+            len,
+            d_head: Self::D_HEAD,
+            group: Self::GROUP,
+            mask: PhantomData,
+        });
+        query
+    }
+}

@@ -1,0 +1,60 @@
+//! Rotary positions, applied to queries and keys.
+
+use super::projections::Place;
+use crate::{
+    math::{power_of_ten, sin_cos},
+    rotation::{Pairing, Rotation},
+};
+
+/// The angle from one position to the next, of pair `i`.
+fn step<R: Rotation>(i: usize, d_head: usize) -> f64 {
+    power_of_ten(-2.0 * i as f64 / d_head as f64 * R::LOG_THETA)
+}
+
+/// The sine and cosine of the angle at `position`.
+fn turn(step: f64, position: usize) -> (f32, f32) {
+    let (sin, cos) = sin_cos(step * position as f64);
+    (sin as f32, cos as f32)
+}
+
+/// The two columns of pair `i` in a head.
+fn pair<R: Rotation>(i: usize, d_head: usize) -> Option<(usize, usize)> {
+    match R::PAIRING? {
+        Pairing::Interleaved => Some((2 * i, 2 * i + 1)),
+        Pairing::HalfSplit => Some((i, i + d_head / 2)),
+    }
+}
+
+/// Rotates the queries `x`, one a row.
+pub(super) fn rotate_rows<R: Rotation, const D: usize>(x: &mut [[f32; D]], place: Place, d_head: usize) {
+    for i in 0..d_head / 2 {
+        let Some((a, b)) = pair::<R>(i, d_head) else { return };
+        let step = step::<R>(i, d_head);
+        for (row, x) in x.iter_mut().enumerate() {
+            let (sin, cos) = turn(step, place.position() + row);
+            for head in x.chunks_exact_mut(d_head) {
+                (head[a], head[b]) = (head[a] * cos - head[b] * sin, head[a] * sin + head[b] * cos);
+            }
+        }
+    }
+}
+
+/// Rotates `count` keys, one a column from `place` on.
+pub(super) fn rotate_columns<R: Rotation, const D_KV: usize, const SEQ_LEN: usize>(
+    keys: &mut [[f32; SEQ_LEN]; D_KV],
+    place: Place,
+    count: usize,
+    d_head: usize,
+) {
+    for i in 0..d_head / 2 {
+        let Some((a, b)) = pair::<R>(i, d_head) else { return };
+        let step = step::<R>(i, d_head);
+        for column in place.column..(place.column + count).min(SEQ_LEN) {
+            let (sin, cos) = turn(step, place.before + column);
+            for head in keys.chunks_exact_mut(d_head) {
+                let (x, y) = (head[a][column], head[b][column]);
+                (head[a][column], head[b][column]) = (x * cos - y * sin, x * sin + y * cos);
+            }
+        }
+    }
+}

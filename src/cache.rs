@@ -1,0 +1,91 @@
+//! Keys and values remembered from call to call, so that a new token costs one token's work.
+
+use crate::{attention::KeyValues, plain::Zero, sequence::TooLong, sub_layers::Remembered};
+use zerocopy::FromZeros;
+
+/// The keys and values of up to `CAPACITY` tokens in each of `LAYERS` layers, `D_KV` columns each.
+///
+/// What a [`Decoder`](crate::Decoder) has [extended](crate::Decoder::extend) it with, it need not compute again. The outputs are
+/// those of all tokens at once, bit for bit.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct Cache<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> {
+    layers: [KeyValues<D_KV, CAPACITY>; LAYERS],
+    len: u32,
+    let_go: u32,
+}
+
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Zero for Cache<LAYERS, D_KV, CAPACITY> {
+    const ZERO: Self = Self { layers: Zero::ZERO, len: 0, let_go: 0 };
+}
+
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS, D_KV, CAPACITY> {
+    /// Number of tokens remembered.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether no token is remembered.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The position of the next token: how many there have been since the last reset.
+    #[must_use]
+    pub const fn position(&self) -> usize {
+        self.let_go as usize + self.len()
+    }
+
+    /// Forgets all tokens.
+    pub const fn reset(&mut self) {
+        self.len = 0;
+        self.let_go = 0;
+    }
+
+    /// Forgets all but the first `len` of the tokens remembered: to try another continuation.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are fewer than `len`; then nothing is changed.
+    pub const fn rewind(&mut self, len: usize) -> Result<(), TooLong> {
+        if len > self.len() {
+            return Err(TooLong { capacity: self.len(), found: len });
+        }
+        self.len = len as u32;
+        Ok(())
+    }
+
+    /// Lets go of the `count` oldest tokens, or of all: a sliding window. Those that stay keep their positions.
+    ///
+    /// It moves what stays, so let go of many at once: of a quarter of the capacity, say.
+    pub fn let_go(&mut self, count: usize) {
+        let count = count.min(self.len());
+        for KeyValues { keys, values } in &mut self.layers {
+            for key in keys {
+                key.copy_within(count..self.len as usize, 0);
+            }
+            values.copy_within(count..self.len as usize, 0);
+        }
+        self.len -= count as u32;
+        self.let_go += count as u32;
+    }
+
+    pub(crate) const fn remembered(&self) -> Remembered {
+        Remembered { tokens: self.len(), let_go: self.let_go as usize }
+    }
+
+    /// The layers' keys and values, and room for `count` more tokens.
+    pub(crate) const fn room(&mut self, count: usize) -> Result<&mut [KeyValues<D_KV, CAPACITY>; LAYERS], TooLong> {
+        match TooLong::check::<CAPACITY>(self.len().saturating_add(count)) {
+            Ok(()) => Ok(&mut self.layers),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `count` more tokens are remembered.
+    pub(crate) const fn grow(&mut self, count: usize) {
+        self.len += count as u32;
+    }
+}

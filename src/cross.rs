@@ -1,0 +1,208 @@
+//! Decoders that also attend to the output of an encoder.
+
+use crate::{
+    attention::{AttentionTile, KeyValues, MultiHeadAttention, Place, Projections},
+    cache::Cache,
+    family::{Family, Masked},
+    format::Format,
+    kernel::Add,
+    mask::{Bidirectional, Causal},
+    norm::Norm,
+    parameters,
+    plain::Zero,
+    residual::{Placement, after, before},
+    sequence::{Sequence, TooLong},
+    shape::{SplitInto, Width},
+    sub_layers::{Remembered, SubLayers, TileScratch},
+};
+use core::marker::PhantomData;
+use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
+
+/// Post-LN: u = norm(x + self_attention(x)), z = norm(u + cross_attention(u, s)), y = norm(z + feed_forward(z)).
+/// Pre-LN: u = x + self_attention(norm(x)), z = u + cross_attention(norm(u), s), y = z + feed_forward(norm(z))
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x, y | n x `D_MODEL` | the tokens of the target, before and after |
+/// | s | m x `D_MODEL` | the tokens of the source: the output of an encoder's last block |
+/// | self_attention | | causal: a token sees itself and those before it |
+/// | cross_attention | | its queries are of the target, its keys and values of all of the source |
+///
+/// If there is no source token, its context is zeros. Vaswani et al., [Attention Is All You Need][paper], 2017. PyTorch:
+/// `nn.TransformerDecoderLayer(D_MODEL, HEADS, D_FF)`: `self_attn`, `multihead_attn`, `norm1`, `norm2`, `norm3`.
+///
+/// [paper]: https://arxiv.org/abs/1706.03762
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct CrossBlock<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format = f32>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    /// The sub-layer in which the target attends to itself.
+    pub self_attention: MultiHeadAttention<Masked<F, Causal>, D_MODEL, HEADS, T>,
+    /// The norm of that sub-layer.
+    pub self_attention_norm: F::Norm<D_MODEL>,
+    /// The sub-layer in which the target attends to the source.
+    pub cross_attention: MultiHeadAttention<Masked<F, Bidirectional>, D_MODEL, HEADS, T>,
+    /// The norm of that sub-layer.
+    pub cross_attention_norm: F::Norm<D_MODEL>,
+    /// The feed-forward sub-layer.
+    pub feed_forward: F::FeedForward<D_MODEL, D_FF, T>,
+    /// The norm of the feed-forward sub-layer.
+    pub feed_forward_norm: F::Norm<D_MODEL>,
+}
+
+parameters! {
+    [F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
+    CrossBlock<F, D_MODEL, D_FF, HEADS, T> {
+        self_attention, self_attention_norm, cross_attention, cross_attention_norm, feed_forward, feed_forward_norm
+    }
+    where { Width<D_MODEL>: SplitInto<HEADS> }
+    structure: |fingerprint| fingerprint.name("cross block").number(F::Placement::NORM_FIRST as usize);
+}
+
+/// Working memory of a decoder of up to `TARGET_LEN` tokens that attends to up to `SOURCE_LEN`: what it holds before and after
+/// does not matter.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct CrossScratch<
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const TARGET_LEN: usize,
+    const SOURCE_LEN: usize,
+    const TILE: usize = { crate::TILE },
+> {
+    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE>,
+    source: AttentionTile<D_MODEL, SOURCE_LEN, TILE>,
+}
+
+impl<const D_MODEL: usize, const D_FF: usize, const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize> Zero
+    for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>
+{
+    const ZERO: Self = Self { target: Zero::ZERO, source: Zero::ZERO };
+}
+
+impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format>
+    CrossBlock<F, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    fn extend<const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize>(
+        &self,
+        x: &mut [[f32; D_MODEL]],
+        remembered: Remembered,
+        target: &mut KeyValues<D_MODEL, TARGET_LEN>,
+        source: (&KeyValues<D_MODEL, SOURCE_LEN>, usize),
+        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>,
+    ) {
+        let (key_values, source_len) = source;
+        SubLayers::<F::Placement, _, _, _> {
+            attention: &self.self_attention,
+            attention_norm: &self.self_attention_norm,
+            feed_forward: &self.feed_forward,
+            feed_forward_norm: &self.feed_forward_norm,
+            placement: PhantomData,
+        }
+        .extend(x, remembered, target, &mut scratch.target, |x, input| {
+            let normed = before::<F::Placement, D_MODEL>(&self.cross_attention_norm, x, input);
+            let place = Place { column: 0, before: 0 };
+            let context = self.cross_attention.attend(normed, place, source_len, key_values, &mut scratch.source);
+            self.cross_attention.output(context, Add(x));
+            after::<F::Placement, D_MODEL>(&self.cross_attention_norm, x);
+        });
+    }
+}
+
+/// `LAYERS` blocks one after the other, then the family's final norm
+///
+/// PyTorch: `nn.TransformerDecoder(nn.TransformerDecoderLayer(D_MODEL, HEADS, D_FF), LAYERS, norm)` with a causal mask.
+///
+/// ```
+/// use constformer::{Cache, CrossDecoder, CrossScratch, Sequence, Source, Vaswani, Zero};
+///
+/// static DECODER: CrossDecoder<Vaswani, 2, 32, 64, 4> = CrossDecoder::ZERO; // LAYERS, D_MODEL, D_FF, HEADS
+/// let encoded = Sequence::<32, 9>::from(nalgebra::SMatrix::repeat(1.0)); //    what an encoder made of 9 tokens
+///
+/// let mut source = Source::<2, 32, 9>::ZERO; // LAYERS, D_MODEL, SOURCE_LEN
+/// DECODER.attend_to(&encoded, &mut source);
+/// let mut cache = Cache::<2, 32, 5>::ZERO; //   LAYERS, D_MODEL, CAPACITY
+/// let mut scratch = CrossScratch::<32, 64, 5, 9, 4>::ZERO;
+/// let mut x = Sequence::<32, 5>::from(nalgebra::SMatrix::repeat(1.0));
+/// DECODER.extend(&mut x, &source, &mut cache, &mut scratch)?;
+/// assert_eq!(cache.len(), 5);
+/// # Ok::<(), constformer::TooLong>(())
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct CrossDecoder<
+    F: Family,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format = f32,
+> where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    /// The blocks, first to last.
+    pub blocks: [CrossBlock<F, D_MODEL, D_FF, HEADS, T>; LAYERS],
+    /// The final norm.
+    pub norm: F::FinalNorm<D_MODEL>,
+}
+
+parameters! {
+    [F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
+    CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T> { blocks, norm }
+    where { Width<D_MODEL>: SplitInto<HEADS> }
+}
+
+/// The keys and values of a source of up to `SOURCE_LEN` tokens, in each of `LAYERS` layers: computed once for a whole target.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct Source<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize> {
+    layers: [KeyValues<D_MODEL, SOURCE_LEN>; LAYERS],
+    len: u32,
+}
+
+impl<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize> Zero for Source<LAYERS, D_MODEL, SOURCE_LEN> {
+    const ZERO: Self = Self { layers: Zero::ZERO, len: 0 };
+}
+
+impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format>
+    CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    /// `source` becomes the keys and values of `encoded`, the output of an encoder.
+    pub fn attend_to<const SOURCE_LEN: usize>(
+        &self,
+        encoded: &Sequence<D_MODEL, SOURCE_LEN>,
+        source: &mut Source<LAYERS, D_MODEL, SOURCE_LEN>,
+    ) {
+        for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
+            block.cross_attention.remember(encoded.tokens(), Place { column: 0, before: 0 }, key_values);
+        }
+        source.len = encoded.len() as u32;
+    }
+
+    /// Replaces the tokens `x` of the target, which come after those in `cache`, by the output; the cache remembers them too.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the cache has no room for them; then nothing is changed.
+    pub fn extend<const SEQ_LEN: usize, const SOURCE_LEN: usize, const CAPACITY: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        source: &Source<LAYERS, D_MODEL, SOURCE_LEN>,
+        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE>,
+    ) -> Result<(), TooLong> {
+        let remembered = cache.remembered();
+        for ((block, target), of_source) in self.blocks.iter().zip(cache.room(x.len())?).zip(&source.layers) {
+            block.extend(x.tokens_mut(), remembered, target, (of_source, source.len as usize), scratch);
+        }
+        cache.grow(x.len());
+        self.norm.forward(x.tokens_mut());
+        Ok(())
+    }
+}

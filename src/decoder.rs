@@ -1,0 +1,267 @@
+//! Decoders: blocks in which a token sees itself and those before it, with grouped heads and a cache.
+
+use crate::{
+    attention::GroupedQueryAttention,
+    cache::Cache,
+    cost::{Macs, Model, Working},
+    family::Family,
+    feed_forward::PositionWise,
+    format::Format,
+    layer::Layer,
+    mask::Causal,
+    norm::Norm,
+    parameters,
+    residual::Placement,
+    sequence::{Sequence, TooLong},
+    shape::{SharedBy, Width},
+    sub_layers::{Scratch, SubLayers, TileScratch},
+};
+use core::marker::PhantomData;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// As [`EncoderBlock`](crate::EncoderBlock), but causal, and its attention may be grouped: the block of GPT and Llama
+///
+/// `KV_HEADS` heads of key and value, `D_KV` = `KV_HEADS` `D_MODEL` / `HEADS` columns in all, serve `HEADS` heads of the query;
+/// by default each has its own. The family's mask must be [`Causal`].
+///
+/// Radford et al., [Language Models are Unsupervised Multitask Learners][gpt2], 2019; Touvron et al.,
+/// [LLaMA](https://arxiv.org/abs/2302.13971), 2023. Hugging Face: `GPT2Block`, `LlamaDecoderLayer`.
+///
+/// [gpt2]: https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct DecoderBlock<
+    F: Family<Mask = Causal>,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format = f32,
+    const KV_HEADS: usize = HEADS,
+    const D_KV: usize = D_MODEL,
+> where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    /// The attention sub-layer.
+    pub attention: GroupedQueryAttention<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>,
+    /// The norm of the attention sub-layer.
+    pub attention_norm: F::Norm<D_MODEL>,
+    /// The feed-forward sub-layer.
+    pub feed_forward: F::FeedForward<D_MODEL, D_FF, T>,
+    /// The norm of the feed-forward sub-layer.
+    pub feed_forward_norm: F::Norm<D_MODEL>,
+}
+
+parameters! {
+    [
+        F: Family<Mask = Causal>, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format,
+        const KV_HEADS: usize, const D_KV: usize
+    ]
+    DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV> {
+        attention, attention_norm, feed_forward, feed_forward_norm
+    }
+    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV> }
+    structure: |fingerprint| fingerprint.name("block").number(F::Placement::NORM_FIRST as usize);
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    fn sub_layers(
+        &self,
+    ) -> SubLayers<
+        '_,
+        F::Placement,
+        GroupedQueryAttention<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>,
+        F::Norm<D_MODEL>,
+        F::FeedForward<D_MODEL, D_FF, T>,
+    > {
+        SubLayers {
+            attention: &self.attention,
+            attention_norm: &self.attention_norm,
+            feed_forward: &self.feed_forward,
+            feed_forward_norm: &self.feed_forward_norm,
+            placement: PhantomData,
+        }
+    }
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> Model for DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>>;
+
+    const MACS: Macs = GroupedQueryAttention::<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>::MACS
+        .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> Layer<D_MODEL> for DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>;
+
+    fn forward<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+    ) {
+        self.sub_layers().forward(x, scratch);
+    }
+}
+
+/// `LAYERS` blocks one after the other, then the family's final norm: GPT and Llama without embedding and head
+///
+/// As a [`Layer`] it takes all tokens at once. With [`extend`](Self::extend) it takes the next ones and remembers the keys and
+/// values of those before them in a [`Cache`].
+///
+/// ```
+/// use constformer::{Cache, Decoder, Llama, Sequence, TileScratch, Zero};
+///
+/// type Stories = Decoder<Llama, 5, 64, 172, 8, f32, 4, 32>; // LAYERS, D_MODEL, D_FF, HEADS, ..., KV_HEADS, D_KV
+///
+/// static DECODER: Stories = Stories::ZERO;
+/// let mut cache = Cache::<5, 32, 512>::ZERO; // LAYERS, D_KV, CAPACITY
+/// let mut scratch = TileScratch::<64, 172, 512, 4>::ZERO;
+///
+/// let mut prompt = Sequence::<64, 3>::from(nalgebra::SMatrix::repeat(1.0));
+/// DECODER.extend(&mut prompt, &mut cache, &mut scratch)?;
+/// let mut next = Sequence::<64, 1>::from(nalgebra::SMatrix::repeat(1.0));
+/// DECODER.extend(&mut next, &mut cache, &mut scratch)?;
+/// assert_eq!(cache.len(), 4);
+/// # Ok::<(), constformer::TooLong>(())
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Decoder<
+    F: Family<Mask = Causal>,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format = f32,
+    const KV_HEADS: usize = HEADS,
+    const D_KV: usize = D_MODEL,
+> where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    /// The blocks, first to last.
+    pub blocks: [DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>; LAYERS],
+    /// The final norm.
+    pub norm: F::FinalNorm<D_MODEL>,
+}
+
+parameters! {
+    [
+        F: Family<Mask = Causal>, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format,
+        const KV_HEADS: usize, const D_KV: usize
+    ]
+    Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV> { blocks, norm }
+    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV> }
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    /// Replaces the tokens `x`, which come after those in `cache`, by the output; the cache remembers them too.
+    ///
+    /// A prompt at once, then token by token, gives what all tokens at once would, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the cache has no room for them; then nothing is changed.
+    pub fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        cache: &mut Cache<LAYERS, D_KV, CAPACITY>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE>,
+    ) -> Result<(), TooLong> {
+        let remembered = cache.remembered();
+        for (block, key_values) in self.blocks.iter().zip(cache.room(x.len())?) {
+            block.sub_layers().extend(x.tokens_mut(), remembered, key_values, scratch, |_, _| ());
+        }
+        cache.grow(x.len());
+        self.norm.forward(x.tokens_mut());
+        Ok(())
+    }
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> Model for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>>;
+
+    const MACS: Macs = DecoderBlock::<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>::MACS.times(LAYERS);
+}
+
+impl<
+    F: Family<Mask = Causal>,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    T: Format,
+    const KV_HEADS: usize,
+    const D_KV: usize,
+> Layer<D_MODEL> for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>;
+
+    fn forward<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+    ) {
+        self.blocks.forward(x, scratch);
+        self.norm.forward(x.tokens_mut());
+    }
+}
