@@ -23,7 +23,7 @@ use crate::{machine::Machine, math};
 /// }
 /// ```
 pub trait Activation: Copy + Send + Sync + 'static {
-    /// What tells it from others in the fingerprint of a model.
+    /// What tells it from others in the fingerprint of a model: a name of its own.
     const NAME: &'static str;
 
     /// f(x); mark it `#[inline(always)]`.

@@ -12,7 +12,7 @@ pub trait Model: Parameters {
     const MACS: Macs;
 }
 
-/// The memory of the model `M` for up to `SEQ_LEN` tokens: a `static`, or [`boxed`](crate::boxed) on a host.
+/// The memory of the model `M` for up to `SEQ_LEN` tokens: a `static`, or `boxed` on a host.
 ///
 /// ```
 /// use constformer::{Bert, Encoder, Layer, Memory, Zero};

@@ -2,6 +2,7 @@
 
 use crate::{
     activation::{Activation, Identity},
+    attention::rows,
     bias::{Bias, WithBias},
     format::Format,
     kernel::{Epilogue, Multiply, Store},
@@ -39,7 +40,7 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut FeedForwardScratch<D_FF, TILE>,
     ) {
-        for x in x.tokens_mut().chunks_mut(TILE.max(1)) {
+        for x in x.tokens_mut().chunks_mut(rows::<TILE>()) {
             let hidden = scratch.hidden(x.len());
             self.widen(x, hidden);
             self.narrow(hidden, Store::<D_MODEL, Identity>::to(x));

@@ -24,6 +24,7 @@ impl<E: Unsigned + Send + Sync + 'static> Exponent for E {}
 
 /// 10⁻ᴱ
 const fn epsilon<E: Exponent>() -> f32 {
+    assert!(E::U32 <= 16, "an epsilon of 10^-16 is the least");
     math::power_of_ten(-(E::U32 as f64)) as f32
 }
 

@@ -55,7 +55,8 @@ impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POS
 /// | i | 1 | 0, 1, 2, ...; of an odd `D_MODEL`, the last feature is a sine without its cosine |
 ///
 /// Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017, section 3.5. PyTorch has no module
-/// for it.
+/// for it. A table of more than a million entries takes rustc some seconds, and wants
+/// `#![allow(long_running_const_eval)]` in the crate that has it.
 ///
 /// ```
 /// use constformer::{Sequence, SinusoidalPositions};

@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{golden::Golden, random::Random};
+use common::{
+    golden::{Golden, Values},
+    random::Random,
+};
 use constformer::*;
 
 common::families! {
@@ -154,7 +157,7 @@ fn check_llama<E: Exponent + Copy>(case: &str, count: usize) {
     let mut golden = Golden::open("transformers_models.safetensors").part(&format!("{case}."));
     let mut weights = golden.part("model.");
     let table = weights.take("embed_tokens.weight").rows::<24>();
-    let head = golden.tensors.get("lm_head.weight").map_or_else(|| table.clone(), |head| head.rows());
+    let head = golden.tensors.get("lm_head.weight").map_or_else(|| table.clone(), Values::rows);
     weights.tensors = std::mem::take(&mut weights.tensors)
         .into_iter()
         .map(|(name, values)| (NAMES.iter().fold(name, |name, (theirs, ours)| name.replace(theirs, ours)), values))

@@ -147,12 +147,40 @@ fn another_structure_of_the_same_size_is_an_error() {
 
 #[test]
 fn files_that_are_none_are_errors_that_say_what_they_hold() {
-    assert!(matches!(image::read::<Small>(file("missing")), Err(ReadError::File(_))));
+    let missing = image::read::<Small>(file("missing")).unwrap_err();
+    assert!(matches!(missing, ReadError::File(_)) && missing.to_string().contains("missing.cfm: "), "{missing}");
     let path = file("other");
     image::write(&path, &Linear::<2, 3>::ZERO).unwrap();
     let error = image::read::<Small>(&path).unwrap_err().to_string();
     assert!(error.contains("it holds `Linear<2, 3"), "{error}");
     std::fs::remove_file(path).unwrap();
+}
+
+/// None fails, none is in the way of another, and what is there at last is whole.
+#[test]
+fn writers_at_once() {
+    let (path, model) = (file("at-once"), small());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..30).for_each(|_| image::write(&path, &*model).unwrap()));
+        }
+    });
+    assert_eq!(std::fs::read(&path).unwrap(), encoded(&*model));
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A link stays one; what is no file is not replaced.
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_devices_refused() {
+    let (target, link) = (file("target"), file("link"));
+    std::fs::write(&target, b"old").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    image::write(&link, &*small()).unwrap();
+    assert!(link.is_symlink() && std::fs::read(&target).unwrap() == encoded(&*small()));
+    std::fs::remove_file(link).unwrap();
+    std::fs::remove_file(target).unwrap();
+    assert_eq!(image::write("/dev/null", &*small()).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
 }
 
 #[test]
@@ -162,7 +190,7 @@ fn a_write_that_fails_leaves_what_was_there() {
     std::fs::write(folder.join("inside"), b"").unwrap();
     assert!(image::write(&folder, &*small()).is_err(), "a folder cannot be replaced");
     let beside = |name: &std::ffi::OsStr| {
-        name.to_string_lossy().starts_with("constformer-") && name.to_string_lossy().ends_with(".part")
+        name.to_string_lossy().contains("-folder.cfm") && name.to_string_lossy().ends_with(".part")
     };
     let left =
         std::fs::read_dir(std::env::temp_dir()).unwrap().filter(|entry| beside(&entry.as_ref().unwrap().file_name()));

@@ -4,6 +4,7 @@ use super::Matrix;
 use crate::{
     kernel::{Epilogue, PANEL, Product},
     machine::{Machine, Work, dispatch},
+    message::Message,
     parameters::{self, Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
 };
@@ -130,6 +131,11 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
 impl<const IN: usize, const OUT: usize> Matrix<IN, OUT> for Panels<IN, OUT> {
     #[inline(never)]
     fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
+        const {
+            if IN == 0 {
+                Message::new().text("a matrix of ").number(IN).text(" inputs: it must have at least one").panic();
+            }
+        }
         dispatch(Multiply { x, w: self, then });
     }
 }

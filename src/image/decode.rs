@@ -49,12 +49,12 @@ impl<'a> Info<'a> {
         }
         let weights = u64::from_le_bytes(take(header, 24));
         let description = u32::from_le_bytes(take(header, 32));
-        let expected = (start_of_weights(description as usize) as u64).saturating_add(weights);
+        let expected = start_of_weights(description).saturating_add(weights);
         if expected != image.len() as u64 {
             return Err(length(expected, image));
         }
-        // In range, by what has just been compared.
-        let (before, weights) = image.split_at(start_of_weights(description as usize));
+        // No more than the length of the image, by what has just been compared, so they fit a `usize` too.
+        let (before, weights) = image.split_at(start_of_weights(description) as usize);
         let description = before.split_at(HEADER).1.split_at(description as usize).0;
         Ok(Self {
             fingerprint: Fingerprint(u64::from_le_bytes(take(header, 16))),

@@ -32,7 +32,7 @@ fn parts<M: Parameters>(model: &M, checksum: u32, mut write: impl FnMut(&[u8], b
     write(&(length as u32).to_le_bytes(), false);
     write(&checksum.to_le_bytes(), true);
     let _ = write!(Text(|text: &str| write(text.as_bytes(), false)), "{description}");
-    write(&[0; ALIGNMENT][..start_of_weights(length) - HEADER - length], false);
+    write(&[0; ALIGNMENT][..start_of_weights(length as u32) as usize - HEADER - length], false);
     model.for_each_tensor(|_, tensor| {
         for number in tensor.stored() {
             write(&number.to_le_bytes(), false);

@@ -5,33 +5,57 @@ use crate::{parameters::Parameters, plain::boxed};
 use core::{error::Error, fmt};
 use std::{
     boxed::Box,
+    ffi::OsStr,
     fs::{self, File},
     io::{self, BufWriter, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process,
     string::{String, ToString},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 /// Writes the image of `model` to the file `path`: whole or not at all. A file that is there is replaced when the new one is
-/// complete and on disk.
+/// complete and on disk; of several writers at once, one is the last.
 ///
 /// # Errors
 ///
-/// Those of the file system; then what was there before is still there.
+/// Those of the file system, and [`InvalidInput`](io::ErrorKind::InvalidInput) if what is there is no file (a folder, a device);
+/// then it is still there as it was.
 pub fn write<M: Parameters>(path: impl AsRef<Path>, model: &M) -> io::Result<()> {
     let path = path.as_ref();
-    let mut name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?.to_os_string();
-    name.push(std::format!(".{}.part", process::id()));
-    let part = path.with_file_name(name);
-    let written = write_part(&part, model).and_then(|()| fs::rename(&part, path));
+    replace(path, model).map_err(|error| about(path, &error))
+}
+
+fn replace<M: Parameters>(path: &Path, model: &M) -> io::Result<()> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()); // a link stays, what it points to is replaced
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    if path.exists() && !path.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let (part, file) = create_part(path, name)?;
+    let written = write_all(file, model).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
-        let _ = fs::remove_file(&part); // it may never have been made
+        let _ = fs::remove_file(&part); // the first error is the one to tell
     }
     written
 }
 
-fn write_part<M: Parameters>(path: &Path, model: &M) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create_new(path)?);
+/// A new file beside `path`.
+fn create_part(path: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let mut part = name.to_os_string();
+        part.push(std::format!(".{}-{}.part", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let part = path.with_file_name(part);
+        match File::create_new(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // left by a process of the same number
+            file => return file.map(|file| (part, file)),
+        }
+    }
+}
+
+fn write_all<M: Parameters>(file: File, model: &M) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
     let mut written = Ok(());
     encode(model, |bytes| {
         if written.is_ok() {
@@ -42,13 +66,19 @@ fn write_part<M: Parameters>(path: &Path, model: &M) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
+/// `error` with the path in its text.
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), std::format!("{}: {error}", path.display()))
+}
+
 /// Reads the model from the image in the file `path`.
 ///
 /// # Errors
 ///
 /// [`ReadError`] if the file cannot be read or is no undamaged image of a model of this type.
 pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Box<M>, ReadError> {
-    let image = fs::read(path).map_err(ReadError::File)?;
+    let path = path.as_ref();
+    let image = fs::read(path).map_err(|error| ReadError::File(about(path, &error)))?;
     let weights = checked::<M>(&image).map_err(|error| {
         let description = Info::parse(&image).map_or_else(|_| String::new(), |info| info.description.to_string());
         ReadError::Image { error, description }
@@ -87,11 +117,4 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl Error for ReadError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::File(error) => Some(error),
-            Self::Image { error, .. } => Some(error),
-        }
-    }
-}
+impl Error for ReadError {} // its text is that of its cause

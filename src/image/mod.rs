@@ -47,14 +47,15 @@ const CHECKSUM: core::ops::Range<usize> = 36..40;
 const CRC: Crc<u32, Table<1>> = Crc::<u32, Table<1>>::new(&CRC_32_ISO_HDLC);
 
 /// Where the weights begin after a description of `description` bytes.
-const fn start_of_weights(description: usize) -> usize {
-    (HEADER + description).next_multiple_of(ALIGNMENT)
+const fn start_of_weights(description: u32) -> u64 {
+    (HEADER as u64 + description as u64).next_multiple_of(ALIGNMENT as u64)
 }
 
 /// The model in the image `path`, as a `&'static` of type `$model`: in flash, not copied.
 ///
-/// An image of another structure, length, version or byte order is a compile error that says what it holds. (The checksum
-/// is for run time: [`image::from_bytes`](crate::image::from_bytes).)
+/// An image of another structure, length, version or byte order is a compile error that says what it holds. The checksum is
+/// not looked at, and the header is not kept: a test that gives the file to
+/// [`image::from_bytes`](crate::image::from_bytes) or [`image::read`](crate::image::read) looks at it.
 ///
 /// ```
 /// use constformer::*;

@@ -47,6 +47,8 @@ pub mod softmax;
 pub mod stack;
 mod strategies;
 
+pub use proptest;
+
 pub use strategies::{Random, extreme_scores, extreme_tokens, fill, model, models, scores, tokens};
 
 use crate::{Layer, Sequence, TooLong, boxed};

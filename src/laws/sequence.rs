@@ -50,7 +50,8 @@ pub fn capacity<const D_MODEL: usize, const SEQ_LEN: usize, const LARGER: usize,
 
 /// Another `TILE` changes nothing
 ///
-/// A tile is how many tokens share a reading of the weights; each of them is computed alone.
+/// A tile is how many tokens share a reading of the weights; each of them is computed alone. (The numbers must be finite: see
+/// [`Causal`](crate::Causal).)
 pub fn tiles<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, const OTHER: usize>(
     layer: &impl Layer<D_MODEL>,
     tokens: &[[f32; D_MODEL]],

@@ -1,19 +1,17 @@
-//! Sine and cosine at compile time: tables of positions are constants.
+//! Sine and cosine, also at compile time: tables of positions are constants.
 
 use core::f64::consts::{FRAC_2_PI, LN_10};
 
-/// sin x, to one unit in the last place for |x| ≤ 10⁶; NaN for what is not finite.
-///
-/// The arithmetic is `f64`, so it is slow on a microcontroller, and `const`, so it need not run there.
+/// sin x, to one unit in the last place; NaN for what is not finite.
 #[must_use]
-pub const fn sin(x: f32) -> f32 {
-    sin_cos(x as f64).0 as f32
+pub fn sin(x: f32) -> f32 {
+    libm::sinf(x)
 }
 
-/// cos x, to one unit in the last place for |x| ≤ 10⁶; NaN for what is not finite.
+/// cos x, to one unit in the last place; NaN for what is not finite.
 #[must_use]
-pub const fn cos(x: f32) -> f32 {
-    sin_cos(x as f64).1 as f32
+pub fn cos(x: f32) -> f32 {
+    libm::cosf(x)
 }
 
 /// π/2 in two parts, of which a quarter turn count up to 2²² times the first is exact.

@@ -31,11 +31,32 @@
 /// static FORECASTER: Forecaster = Forecaster::ZERO;
 /// assert_eq!(Forecaster::COUNT * 4, size_of::<Forecaster>());
 /// ```
+///
+/// A layer with generics names them twice, as declared and as used:
+///
+/// ```
+/// use constformer::*;
+///
+/// model! {
+///     /// y = γ ⊙ x, for every token x alone
+///     pub struct [const D_MODEL: usize] Gain<D_MODEL> {
+///         pub weight: [f32; D_MODEL],
+///     }
+/// }
+///
+/// impl<const D_MODEL: usize> Norm<D_MODEL> for Gain<D_MODEL> {
+///     fn forward(&self, tokens: &mut [[f32; D_MODEL]]) {
+///         for token in tokens {
+///             token.iter_mut().zip(&self.weight).for_each(|(x, weight)| *x *= weight);
+///         }
+///     }
+/// }
+/// ```
 #[macro_export]
 macro_rules! model {
     (
         $(#[$attribute:meta])*
-        $visibility:vis struct $name:ident {
+        $visibility:vis struct [$($generics:tt)*] $name:ident<$($parameter:ident),* $(,)?> {
             $($(#[$field_attribute:meta])* $field_visibility:vis $field:ident: $type:ty),* $(,)?
         }
     ) => {
@@ -43,13 +64,19 @@ macro_rules! model {
         #[derive($crate::zerocopy::FromBytes, $crate::zerocopy::Immutable, $crate::zerocopy::KnownLayout)]
         #[zerocopy(crate = "constformer::zerocopy")]
         #[repr(C)]
-        $visibility struct $name {
+        $visibility struct $name<$($generics)*> {
             $($(#[$field_attribute])* $field_visibility $field: $type),*
         }
 
         $crate::parameters! {
-            [] $name { $($field),* }
+            [$($generics)*] $name<$($parameter),*> { $($field),* }
             structure: |fingerprint| fingerprint.name(stringify!($name));
         }
+    };
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident { $($fields:tt)* }
+    ) => {
+        $crate::model! { $(#[$attribute])* $visibility struct [] $name<> { $($fields)* } }
     };
 }

@@ -174,3 +174,15 @@ pub fn run<L: Layer<D>, const D: usize, const SEQ_LEN: usize, const TILE: usize>
 ) {
     layer.forward(&mut memory.stream, &mut memory.scratch);
 }
+
+/// A header whose lengths would overflow 32 bits: refused on every target, and at compile time.
+const _: () = {
+    let mut image = [0xff; 56];
+    let start = *b"\x89CFM\r\n\x1a\n\x02\x01\x01\x00\x01\x00\x00\x00";
+    let mut i = 0;
+    while i < start.len() {
+        image[i] = start[i];
+        i += 1;
+    }
+    assert!(matches!(constformer::image::Info::parse(&image), Err(constformer::image::ImageError::Length { .. })));
+};
