@@ -35,9 +35,11 @@ mod pooling;
 mod position;
 mod residual;
 mod rotation;
+pub mod sampling;
 mod sequence;
 mod shape;
 mod sub_layers;
+pub mod tokenizer;
 
 pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
 pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValues, MultiHeadAttention};

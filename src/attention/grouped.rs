@@ -22,8 +22,8 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// |---|---|---|
 /// | x, y | `D_MODEL` | a token, before and after |
 /// | d | 1 | columns of a head, `D_MODEL` / `HEADS` |
-/// | W_Q, W_O | `D_MODEL` x `D_MODEL` | [`query`](Self::query), [`output`](Self::output) |
-/// | W_K, W_V | `D_KV` x `D_MODEL` | [`key`](Self::key), [`value`](Self::value); `D_KV` is `KV_HEADS` d |
+/// | W_Q, W_O | `D_MODEL` x `D_MODEL` | `query`, `output` |
+/// | W_K, W_V | `D_KV` x `D_MODEL` | `key`, `value`; `D_KV` is `KV_HEADS` d |
 ///
 /// So a cache of keys and values is `HEADS` / `KV_HEADS` times smaller. The bound `Width<D_MODEL>: SharedBy<HEADS, KV_HEADS,
 /// D_KV>` checks that the numbers belong together. With `KV_HEADS` = `HEADS` it is multi-head attention, with one,

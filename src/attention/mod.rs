@@ -34,7 +34,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// | h | | one of `HEADS` heads; it works on its own d columns of q, k and v |
 /// | d | 1 | `D_MODEL` / `HEADS` |
 /// | K, V | n x `D_MODEL` | keys and values of the n tokens that the token sees, by the family's [`Mask`] |
-/// | W_Q, W_K, W_V, W_O | `D_MODEL` x `D_MODEL` | [`query`](Self::query), [`key`](Self::key), [`value`](Self::value), [`output`](Self::output) |
+/// | W_Q, W_K, W_V, W_O | `D_MODEL` x `D_MODEL` | `query`, `key`, `value`, `output` |
 /// | b | `D_MODEL` | their biases, absent if the family says so |
 ///
 /// Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017. PyTorch:
