@@ -69,13 +69,22 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Embedding<D_MODEL> for Token
     ) -> Result<(), InputError> {
         resize(x, inputs.len(), 0)?;
         for (id, token) in inputs.iter().zip(x.tokens_mut()) {
-            let Some(row) = self.weight.rows.get(*id as usize) else {
-                x.clear();
-                return Err(UnknownToken { id: *id, vocabulary: VOCABULARY }.into());
-            };
-            *token = *row;
+            match self.row(*id) {
+                Ok(row) => *token = *row,
+                Err(error) => {
+                    x.clear();
+                    return Err(error.into());
+                }
+            }
         }
         Ok(())
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize> TokenEmbedding<VOCABULARY, D_MODEL> {
+    /// wᵢ
+    pub(crate) fn row(&self, id: u32) -> Result<&[f32; D_MODEL], UnknownToken> {
+        self.weight.rows.get(id as usize).ok_or(UnknownToken { id, vocabulary: VOCABULARY })
     }
 }
 

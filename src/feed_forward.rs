@@ -25,6 +25,12 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
     /// Multiplications and additions for one token.
     #[doc(hidden)]
     const MACS: u64;
+    /// [`NAME`](Activation::NAME) of the activation.
+    #[doc(hidden)]
+    const ACTIVATION: &'static str;
+    /// Whether the activation is that of a gate.
+    #[doc(hidden)]
+    const GATED: bool;
 
     /// Writes what lies between the two products, for the tokens `x`, to as many rows of `hidden`.
     #[doc(hidden)]
@@ -98,6 +104,8 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
     for FeedForward<D_MODEL, D_FF, A, T, B>
 {
     const MACS: u64 = 2 * (D_MODEL * D_FF) as u64;
+    const ACTIVATION: &'static str = A::NAME;
+    const GATED: bool = false;
 
     fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]) {
         self.inner.multiply(x, Store::<D_FF, A>::to(hidden));
@@ -144,6 +152,8 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
     for GatedFeedForward<D_MODEL, D_FF, A, T, B>
 {
     const MACS: u64 = 3 * (D_MODEL * D_FF) as u64;
+    const ACTIVATION: &'static str = A::NAME;
+    const GATED: bool = true;
 
     fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]) {
         self.gate.multiply(x, Store::<D_FF, A>::to(hidden));

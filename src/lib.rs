@@ -18,16 +18,20 @@ mod encoder;
 mod family;
 mod feed_forward;
 mod format;
+mod hyperparameters;
 pub mod image;
 mod kernel;
 #[cfg(feature = "laws")]
 pub mod laws;
 mod layer;
 mod linear;
+#[cfg(feature = "safetensors")]
+pub mod load;
 pub mod machine;
 mod mask;
 pub mod math;
 mod message;
+mod models;
 mod norm;
 pub mod parameters;
 mod plain;
@@ -55,9 +59,11 @@ pub use encoder::Encoder;
 pub use family::{Bert, Family, Gpt2, Kwt, Llama, Masked, Vaswani, Vit};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
 pub use format::{Format, Matrix, Panels};
+pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
+pub use models::{BertEmbedding, Head, LanguageModel, TextEncoder, Tied, Vocabulary};
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
 #[cfg(feature = "std")]

@@ -13,6 +13,10 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// A normalisation of tokens of `D_MODEL` features.
 pub trait Norm<const D_MODEL: usize>: Parameters {
+    /// Whether it is an RMSNorm and not a LayerNorm, and ε; `None` for any other.
+    #[doc(hidden)]
+    const RMS_AND_EPSILON: Option<(bool, f32)> = None;
+
     /// Replaces every token by its normalisation.
     fn forward(&self, tokens: &mut [[f32; D_MODEL]]);
 }
@@ -74,6 +78,8 @@ impl<const D_MODEL: usize, E: Exponent, B: Bias> LayerNorm<D_MODEL, E, B> {
 }
 
 impl<const D_MODEL: usize, E: Exponent, B: Bias> Norm<D_MODEL> for LayerNorm<D_MODEL, E, B> {
+    const RMS_AND_EPSILON: Option<(bool, f32)> = Some((false, Self::EPSILON));
+
     fn forward(&self, tokens: &mut [[f32; D_MODEL]]) {
         dispatch(Normalize {
             tokens,
@@ -117,6 +123,8 @@ impl<const D_MODEL: usize, E: Exponent> RmsNorm<D_MODEL, E> {
 }
 
 impl<const D_MODEL: usize, E: Exponent> Norm<D_MODEL> for RmsNorm<D_MODEL, E> {
+    const RMS_AND_EPSILON: Option<(bool, f32)> = Some((true, Self::EPSILON));
+
     fn forward(&self, tokens: &mut [[f32; D_MODEL]]) {
         dispatch(Normalize {
             tokens,

@@ -1,0 +1,122 @@
+//! From a checkpoint to a model.
+
+use super::{Checkpoint, Fault, LoadError, Origin, Scheme, checkpoint::Stored};
+use crate::parameters::{Parameters, Shape, TypeName};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    string::{String, ToString},
+    vec::Vec,
+};
+
+impl Checkpoint<'_> {
+    /// Fills `model` with the tensors, which are named and stored as the scheme `S` has it.
+    ///
+    /// Everything is checked before the first number is written.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Tensors`] with all that is wrong; then the model is as it was.
+    pub fn load<S: Scheme>(&self, model: &mut impl Parameters) -> Result<(), LoadError> {
+        let mut plan = Plan::new::<S>(self);
+        model.for_each_tensor(|name, tensor| plan.check::<S>(name.to_string(), tensor.shape()));
+        plan.check_rest::<S>();
+        if !plan.faults.is_empty() {
+            return Err(LoadError::Tensors { model: type_name(model), faults: plan.faults });
+        }
+        let mut steps = plan.steps.into_iter();
+        model.for_each_tensor_mut(|_, mut tensor| {
+            if let Some((origin, stored)) = steps.next()
+                && let Some(numbers) = self.numbers(stored)
+            {
+                let columns = *tensor.shape().dimensions().last().unwrap_or(&0);
+                for (i, place) in origin.places(tensor.shape()).enumerate() {
+                    if let Some(number) = numbers.get(place) {
+                        tensor.set(i / columns, i % columns, number);
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+fn type_name<M>(_: &M) -> String {
+    TypeName::of::<M>().to_string()
+}
+
+/// What is to be done, and what speaks against it.
+struct Plan<'c> {
+    checkpoint: &'c Checkpoint<'c>,
+    /// The names in the file and the tensors, by canonical name.
+    known: BTreeMap<String, (&'c str, &'c Stored)>,
+    used: BTreeSet<String>,
+    /// For each tensor of the model.
+    steps: Vec<(Origin, &'c Stored)>,
+    faults: Vec<Fault>,
+}
+
+impl<'c> Plan<'c> {
+    fn new<S: Scheme>(checkpoint: &'c Checkpoint<'_>) -> Self {
+        let (mut known, mut faults) = (BTreeMap::new(), Vec::new());
+        for name in &checkpoint.twice {
+            faults.push(Fault::Twice { first: name.clone(), second: name.clone() });
+        }
+        for (name, stored) in &checkpoint.tensors {
+            if let Some((first, _)) = known.insert(S::canonical(name), (name.as_str(), stored)) {
+                faults.push(Fault::Twice { first: String::from(first), second: name.clone() });
+            }
+        }
+        Self { checkpoint, known, used: BTreeSet::new(), steps: Vec::new(), faults }
+    }
+
+    /// Finds the tensor of the model called `tensor`.
+    fn check<S: Scheme>(&mut self, tensor: String, shape: Shape) {
+        let Some(mut origin) = S::origin(&tensor) else {
+            return self.faults.push(Fault::Unknown { tensor });
+        };
+        if let Some([head, embedding]) = S::TIED
+            && origin.name == head
+            && !self.known.contains_key(head)
+        {
+            origin.name = embedding.into();
+        }
+        let Some(&(name, stored)) = self.known.get(&origin.name) else {
+            return self.faults.push(Fault::Missing { tensor, origin: origin.name });
+        };
+        self.used.insert(origin.name.clone());
+        let expected = origin.shape(shape);
+        if stored.shape != expected {
+            let (origin, found) = (name.into(), stored.shape.clone());
+            return self.faults.push(Fault::Shape { tensor, origin, expected, found });
+        }
+        let Some(numbers) = self.checkpoint.numbers(stored) else {
+            return self.faults.push(Fault::Dtype { tensor, origin: name.into(), found: stored.dtype });
+        };
+        let value = |place: usize| numbers.get(place).unwrap_or(f32::NAN);
+        if let Some(place) = origin.places(shape).find(|place| !value(*place).is_finite()) {
+            return self.faults.push(Fault::NotFinite { tensor, origin: name.into(), place, found: value(place) });
+        }
+        self.steps.push((origin, stored));
+    }
+
+    /// Looks at the tensors that the model has not used.
+    fn check_rest<S: Scheme>(&mut self) {
+        for (canonical, (name, stored)) in &self.known {
+            if self.used.contains(canonical) || S::harmless(canonical) {
+                continue;
+            }
+            let embedding = S::TIED.filter(|[head, _]| head == canonical);
+            self.faults.push(match embedding.and_then(|[_, embedding]| self.known.get(embedding)) {
+                Some((_, table)) if self.same(stored, table) => continue,
+                Some((embedding, table)) if stored.shape == table.shape => {
+                    Fault::NotTied { head: (*name).into(), embedding: (*embedding).into() }
+                }
+                _ => Fault::LeftOver { origin: (*name).into(), shape: stored.shape.clone() },
+            });
+        }
+    }
+
+    fn same(&self, a: &Stored, b: &Stored) -> bool {
+        a.dtype == b.dtype && a.shape == b.shape && self.checkpoint.bytes(a) == self.checkpoint.bytes(b)
+    }
+}

@@ -1,0 +1,13 @@
+//! The schemes of well-known libraries.
+
+mod bert;
+mod gpt;
+mod llama;
+mod native;
+mod torch;
+
+pub use bert::{HuggingFaceBert, HuggingFaceRoberta};
+pub use gpt::{HuggingFaceGpt2, MinGpt, NanoGpt};
+pub use llama::HuggingFaceLlama;
+pub use native::Native;
+pub use torch::{TorchDecoder, TorchEncoder, TorchTransformer};

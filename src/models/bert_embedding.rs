@@ -1,0 +1,143 @@
+//! The embedding of BERT.
+
+use crate::{
+    cost::Macs,
+    embedding::{Embedding, InputError, TokenEmbedding},
+    message::Message,
+    norm::{Exponent, LayerNorm, Norm},
+    parameters,
+    parameters::Table,
+    position::LearnedPositions,
+    sequence::{Sequence, TooLong},
+};
+use typenum::U12;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// yₚ = norm(w(iₚ) + u(p) + v(t)), for the token id i at position p, in a text of type t
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | w | `VOCABULARY` x `D_MODEL` | [`tokens`](Self::tokens) |
+/// | u | `POSITIONS` x `D_MODEL` | [`positions`](Self::positions); n is at most `POSITIONS` |
+/// | v | `TYPES` x `D_MODEL` | [`types`](Self::types); t is 0, and 1 for the second text of a [pair](Self::forward_pair) |
+/// | norm | | [`norm`](Self::norm), a [`LayerNorm`] with ε = 10⁻ᴱ, 1e-12 by default |
+/// | y | n x `D_MODEL` | the tokens |
+///
+/// RoBERTa has one type, ε = 1e-5, and a table of positions whose first two rows are not those of tokens: `POSITIONS` is the
+/// longest text, so 512 of a table of 514.
+///
+/// Devlin et al., [BERT](https://arxiv.org/abs/1810.04805), 2018. Hugging Face: `BertEmbeddings`, without dropout.
+///
+/// ```
+/// use constformer::{BertEmbedding, Embedding, Sequence, Zero};
+///
+/// static EMBEDDING: BertEmbedding<7, 5, 3> = BertEmbedding::ZERO; // VOCABULARY, D_MODEL, POSITIONS
+/// let mut x = Sequence::<5, 3>::new();
+/// EMBEDDING.forward(&[6, 0, 2], &mut x)?;
+/// assert_eq!(x.len(), 3);
+/// # Ok::<(), constformer::InputError>(())
+/// ```
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct BertEmbedding<
+    const VOCABULARY: usize,
+    const D_MODEL: usize,
+    const POSITIONS: usize,
+    const TYPES: usize = 2,
+    E: Exponent = U12,
+> {
+    /// w
+    pub tokens: TokenEmbedding<VOCABULARY, D_MODEL>,
+    /// u
+    pub positions: LearnedPositions<D_MODEL, POSITIONS>,
+    /// v
+    pub types: Table<TYPES, D_MODEL>,
+    /// norm
+    pub norm: LayerNorm<D_MODEL, E>,
+}
+
+parameters! {
+    [const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent]
+    BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E> { tokens, positions, types, norm }
+    structure: |fingerprint| fingerprint.name("bert embedding");
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent>
+    Embedding<D_MODEL> for BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
+{
+    type Input = u32;
+
+    const MACS: Macs = Macs::once(0);
+
+    fn forward<const SEQ_LEN: usize>(
+        &self,
+        inputs: &[u32],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError> {
+        const { assert_types::<TYPES>(1) };
+        self.tokens.forward(inputs, x)?;
+        self.finish(x, inputs.len());
+        Ok(())
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent>
+    BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
+{
+    /// `x` becomes the tokens of a pair of texts, such as a question and an answer: the first of type 0, the second of type 1.
+    /// The marks around them (`[CLS]`, `[SEP]`) are token ids like others.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if the first is empty, or both are too long together, or there is an id that is not known; then `x` is
+    /// empty.
+    pub fn forward_pair<const SEQ_LEN: usize>(
+        &self,
+        first: &[u32],
+        second: &[u32],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError> {
+        const { assert_types::<TYPES>(2) };
+        self.tokens.forward(first, x)?;
+        for id in second {
+            let pushed = self.tokens.row(*id).map_err(InputError::from).and_then(|row| Ok(x.push(row)?));
+            if let Err(error) = pushed {
+                x.clear();
+                return Err(match error {
+                    InputError::TooLong(_) => {
+                        TooLong { capacity: SEQ_LEN, found: first.len().saturating_add(second.len()) }.into()
+                    }
+                    other => other,
+                });
+            }
+        }
+        self.finish(x, first.len());
+        Ok(())
+    }
+
+    /// Adds positions and types, that of the tokens from `second` on being 1, and normalises.
+    fn finish<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>, second: usize) {
+        self.positions.forward(x);
+        for (position, token) in x.tokens_mut().iter_mut().enumerate() {
+            if let Some(row) = self.types.rows.get(usize::from(position >= second)) {
+                for (x, kind) in token.iter_mut().zip(row) {
+                    *x += kind;
+                }
+            }
+        }
+        self.norm.forward(x.tokens_mut());
+    }
+}
+
+/// Refuses to compile fewer types than are needed.
+const fn assert_types<const TYPES: usize>(needed: usize) {
+    if TYPES < needed {
+        Message::new()
+            .text("an embedding with ")
+            .number(TYPES)
+            .text(" types of text (`TYPES`), where ")
+            .number(needed)
+            .text(" are needed")
+            .panic();
+    }
+}

@@ -1,0 +1,112 @@
+//! From a token to a score for each token that may follow it.
+
+use super::BertEmbedding;
+use crate::{
+    activation::Identity,
+    bias::Bias,
+    embedding::{TextEmbedding, TokenEmbedding},
+    format::Format,
+    kernel::Store,
+    linear::Linear,
+    norm::Exponent,
+    parameters,
+    parameters::{Parameters, Table},
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// The head of a [`LanguageModel`](crate::LanguageModel) with the embedding `E`: [`Tied`], or a [`Linear`] map of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a head from width {D_MODEL} to a vocabulary of {VOCABULARY} for the embedding `{E}`",
+    label = "`Tied` or a `Linear<{D_MODEL}, {VOCABULARY}>` is wanted here"
+)]
+pub trait Head<E, const D_MODEL: usize, const VOCABULARY: usize>: Parameters {
+    /// What tells it from others in the fingerprint of a model.
+    const NAME: &'static str;
+    /// Whether it is the embedding's table.
+    const TIED: bool = false;
+
+    /// Writes the logits of the token `x`.
+    fn logits(&self, embedding: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]);
+}
+
+/// An embedding with a vector for each of `VOCABULARY` tokens.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no table of {VOCABULARY} tokens of width {D_MODEL} for a tied head",
+    label = "an embedding of {VOCABULARY} tokens is wanted here"
+)]
+pub trait Vocabulary<const VOCABULARY: usize, const D_MODEL: usize> {
+    /// The vectors.
+    fn table(&self) -> &Table<VOCABULARY, D_MODEL>;
+}
+
+/// yᵢ = wᵢ · x: the embedding's table w is the head too
+///
+/// Press & Wolf, [Using the Output Embedding to Improve Language Models](https://arxiv.org/abs/1608.05859), 2016. Hugging
+/// Face: `tie_word_embeddings`.
+#[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Tied;
+
+parameters! { [] Tied {} }
+
+impl<E, const D_MODEL: usize, const VOCABULARY: usize> Head<E, D_MODEL, VOCABULARY> for Tied
+where
+    E: Vocabulary<VOCABULARY, D_MODEL>,
+{
+    const NAME: &'static str = "tied";
+    const TIED: bool = true;
+
+    fn logits(&self, embedding: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
+        for (logit, row) in logits.iter_mut().zip(&embedding.table().rows) {
+            *logit = dot(row, x);
+        }
+    }
+}
+
+impl<E, const D_MODEL: usize, const VOCABULARY: usize, T: Format, B: Bias> Head<E, D_MODEL, VOCABULARY>
+    for Linear<D_MODEL, VOCABULARY, T, B>
+{
+    const NAME: &'static str = "linear";
+
+    fn logits(&self, _: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
+        let logits = core::slice::from_mut(logits);
+        self.multiply(core::slice::from_ref(x), Store::<VOCABULARY, Identity>::to(logits));
+    }
+}
+
+/// Σᵢ aᵢ bᵢ, in eight sums that the compiler makes a vector of.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize> Vocabulary<VOCABULARY, D_MODEL>
+    for TokenEmbedding<VOCABULARY, D_MODEL>
+{
+    fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
+        &self.weight
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Vocabulary<VOCABULARY, D_MODEL>
+    for TextEmbedding<VOCABULARY, D_MODEL, POSITIONS>
+{
+    fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
+        &self.tokens.weight
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent>
+    Vocabulary<VOCABULARY, D_MODEL> for BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
+{
+    fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
+        &self.tokens.weight
+    }
+}

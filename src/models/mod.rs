@@ -1,0 +1,11 @@
+//! Whole models for text: an embedding, a stack of blocks, and what is made of its tokens.
+
+mod bert_embedding;
+mod head;
+mod language_model;
+mod text_encoder;
+
+pub use bert_embedding::BertEmbedding;
+pub use head::{Head, Tied, Vocabulary};
+pub use language_model::LanguageModel;
+pub use text_encoder::TextEncoder;
