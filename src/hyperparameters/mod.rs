@@ -34,6 +34,19 @@ macro_rules! hyperparameters {
             pub const fn and(self, other: Self) -> Self {
                 Self { $($field: match self.$field { Some(x) => Some(x), None => other.$field }),* }
             }
+
+            /// Where `theirs` say something else.
+            #[cfg(feature = "safetensors")]
+            pub(crate) fn contradictions(&self, theirs: &Self) -> std::vec::Vec<crate::load::Contradiction> {
+                let mut all = std::vec::Vec::new();
+                $(if let (Some(ours), Some(theirs)) = (self.$field, theirs.$field)
+                    && ours != theirs
+                {
+                    let [expected, found] = [ours, theirs].map(|x| std::format!("{x:?}"));
+                    all.push(crate::load::Contradiction { key: stringify!($field).into(), expected, found });
+                })*
+                all
+            }
         }
     };
 }

@@ -8,7 +8,7 @@ use std::{borrow::Cow, collections::BTreeMap, format, fs, path::Path, string::St
 /// The tensors of safetensors files, not yet looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint<'a> {
-    files: Vec<Cow<'a, [u8]>>,
+    pub(super) files: Vec<Cow<'a, [u8]>>,
     pub(super) tensors: BTreeMap<String, Stored>,
     /// Tensors that a later shard has too.
     pub(super) twice: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Stored {
     pub(super) dtype: Dtype,
     pub(super) shape: Vec<usize>,
     pub(super) file: usize,
-    bytes: Range<usize>,
+    pub(super) bytes: Range<usize>,
 }
 
 impl<'a> Checkpoint<'a> {

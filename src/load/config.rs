@@ -20,7 +20,7 @@ pub enum ConfigError {
     Contradictions(Vec<Contradiction>),
 }
 
-/// What a type and a `config.json` say differently.
+/// What a type and a file say differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The key in the file.

@@ -1,5 +1,6 @@
 //! What can be wrong with a checkpoint.
 
+use super::{Contradiction, Llama2cError};
 use core::{error::Error, fmt};
 use safetensors::{Dtype, SafeTensorError};
 use std::{io, path::PathBuf, string::String, vec::Vec};
@@ -24,6 +25,10 @@ pub enum LoadError {
     },
     /// The index of shards (`model.safetensors.index.json`) says what is not so.
     Index(String),
+    /// A file is no `.bin` checkpoint of llama2.c, or is damaged.
+    Llama2c(Llama2cError),
+    /// The header of a file contradicts the type of the model: all contradictions.
+    Header(Vec<Contradiction>),
     /// The tensors are not those of the model.
     Tensors {
         /// The model's type.
@@ -109,6 +114,11 @@ impl fmt::Display for LoadError {
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Malformed { file, error } => write!(f, "{file}: not a safetensors file, or damaged: {error}"),
             Self::Index(text) => f.write_str(text),
+            Self::Llama2c(error) => error.fmt(f),
+            Self::Header(all) => {
+                f.write_str("the header contradicts the type of the model:")?;
+                all.iter().try_for_each(|contradiction| write!(f, "\n  {contradiction}"))
+            }
             Self::Tensors { model, faults } => {
                 write!(f, "the checkpoint is not one of `{model}`:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))

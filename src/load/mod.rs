@@ -20,11 +20,14 @@
 //! | [`HuggingFaceBert`], [`HuggingFaceRoberta`] | transformers | |
 //! | [`HuggingFaceGpt2`] | transformers | query, key and value as one matrix; matrices transposed |
 //! | [`HuggingFaceLlama`] | transformers | rotary positions half split |
+//! | [`MetaLlama`] | Meta, llama2.c | rotary positions interleaved |
 //! | [`MinGpt`], [`NanoGpt`] | Karpathy's | query, key and value as one matrix |
 //!
 //! All tensors of the model must be there, in their shapes, as F64, F32, F16 or BF16, and finite; and no tensor may be left
 //! over but those that the scheme knows to be harmless. [`LoadError`] lists everything that is wrong, and then the model is as
 //! it was before.
+//!
+//! [`llama2c()`] loads the `.bin` files of llama2.c.
 //!
 //! Names and shapes do not tell an ε, an activation or a number of heads. [`check_config`] compares the `config.json` that
 //! Hugging Face writes with the model's type.
@@ -35,6 +38,7 @@ mod checkpoint;
 mod config;
 mod error;
 mod fill;
+mod llama2c;
 mod name;
 mod numbers;
 mod origin;
@@ -45,9 +49,10 @@ mod shards;
 pub use checkpoint::Checkpoint;
 pub use config::{ConfigError, Contradiction, check_config};
 pub use error::{Fault, LoadError};
+pub use llama2c::{Llama2cError, Llama2cHeader, llama2c};
 pub use origin::Origin;
 pub use scheme::Scheme;
 pub use schemes::{
-    HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta, MinGpt, NanoGpt, Native, TorchDecoder,
-    TorchEncoder, TorchTransformer,
+    HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta, MetaLlama, MinGpt, NanoGpt, Native,
+    TorchDecoder, TorchEncoder, TorchTransformer,
 };

@@ -3,11 +3,13 @@
 mod bert;
 mod gpt;
 mod llama;
+mod meta;
 mod native;
 mod torch;
 
 pub use bert::{HuggingFaceBert, HuggingFaceRoberta};
 pub use gpt::{HuggingFaceGpt2, MinGpt, NanoGpt};
 pub use llama::HuggingFaceLlama;
+pub use meta::MetaLlama;
 pub use native::Native;
 pub use torch::{TorchDecoder, TorchEncoder, TorchTransformer};
