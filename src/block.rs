@@ -7,11 +7,13 @@ use crate::{
     feed_forward::PositionWise,
     format::Format,
     layer::Layer,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     residual::Placement,
     sequence::Sequence,
     shape::{SplitInto, Width},
-    sub_layers::{Scratch, SubLayers},
+    sub_layers::{NAMES, Scratch, SubLayers},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -79,13 +81,24 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
     ) {
+        self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
+    }
+
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
         SubLayers::<F::Placement, _, _, _> {
             attention: &self.attention,
+            names: NAMES,
             attention_norm: &self.attention_norm,
             feed_forward: &self.feed_forward,
             feed_forward_norm: &self.feed_forward_norm,
             placement: PhantomData,
         }
-        .forward(x, scratch);
+        .forward(x, scratch, &mut Watch::new(name, observer));
     }
 }

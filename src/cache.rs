@@ -1,11 +1,17 @@
 //! Keys and values remembered from call to call, so that a new token costs one token's work.
 
-use crate::{attention::KeyValues, plain::Zero, sequence::TooLong, sub_layers::Remembered};
+use crate::{
+    attention::KeyValues,
+    layer::Layer,
+    plain::Zero,
+    sequence::{Sequence, TooLong},
+    sub_layers::Remembered,
+};
 use zerocopy::FromZeros;
 
 /// The keys and values of up to `CAPACITY` tokens in each of `LAYERS` layers, `D_KV` columns each.
 ///
-/// What a [`Decoder`](crate::Decoder) has [extended](crate::Decoder::extend) it with, it need not compute again. The outputs are
+/// What a [`Decoder`](crate::Decoder) has [extended](CachedLayer::extend) it with, it need not compute again. The outputs are
 /// those of all tokens at once, bit for bit.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
@@ -87,5 +93,66 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
     /// `count` more tokens are remembered.
     pub(crate) const fn grow(&mut self, count: usize) {
         self.len += count as u32;
+    }
+}
+
+/// A causal stack that can go on where it stopped: a [`Decoder`](crate::Decoder).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go on where it stopped",
+    label = "a `Decoder` of width {D_MODEL} is wanted here"
+)]
+pub trait CachedLayer<const D_MODEL: usize>: Layer<D_MODEL> {
+    /// What is remembered of up to `CAPACITY` tokens.
+    type Cache<const CAPACITY: usize>: Past + Zero + FromZeros;
+    /// Working memory for tokens that see up to `CAPACITY`, `TILE` of them at a time.
+    type StepScratch<const CAPACITY: usize, const TILE: usize>: Zero + FromZeros;
+
+    /// Replaces the tokens `x`, which come after those in `cache`, by the output; the cache remembers them too.
+    ///
+    /// A prompt at once, then token by token, gives what all tokens at once would, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the cache has no room for them; then nothing is changed.
+    fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        cache: &mut Self::Cache<CAPACITY>,
+        scratch: &mut Self::StepScratch<CAPACITY, TILE>,
+    ) -> Result<(), TooLong>;
+}
+
+/// What a cache of any size can be asked: the methods of [`Cache`].
+pub trait Past {
+    /// Number of tokens remembered.
+    fn len(&self) -> usize;
+
+    /// Whether no token is remembered.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The position of the next token.
+    fn position(&self) -> usize;
+
+    /// Forgets all but the first `len` of the tokens remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are fewer than `len`; then nothing is changed.
+    fn rewind(&mut self, len: usize) -> Result<(), TooLong>;
+}
+
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Past for Cache<LAYERS, D_KV, CAPACITY> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn position(&self) -> usize {
+        self.position()
+    }
+
+    fn rewind(&mut self, len: usize) -> Result<(), TooLong> {
+        self.rewind(len)
     }
 }

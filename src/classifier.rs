@@ -6,7 +6,9 @@ use crate::{
     format::Format,
     layer::Layer,
     linear::Linear,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     pooling::{FirstToken, Pooling},
 };
 use core::marker::PhantomData;
@@ -87,9 +89,26 @@ where
         inputs: &[E::Input],
         memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
     ) -> Result<[f32; CLASSES], InputError> {
+        self.observe(inputs, memory, &mut Unobserved)
+    }
+
+    /// As [`forward`](Self::forward), and `observer` sees `embedding`, what happens inside of `encoder`, and the logits, `head`.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        inputs: &[E::Input],
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        observer: &mut O,
+    ) -> Result<[f32; CLASSES], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        self.encoder.forward(stream, scratch);
-        Ok(self.head.apply(P::pool(stream)?))
+        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        self.encoder.observe(stream, scratch, &Name::ROOT.field("encoder"), observer);
+        let logits = self.head.apply(P::pool(stream)?);
+        Watch::new(&Name::ROOT.field("head"), observer).row(0, &logits);
+        Ok(logits)
     }
 }

@@ -8,12 +8,14 @@ use crate::{
     kernel::Add,
     mask::{Bidirectional, Causal},
     norm::Norm,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     plain::Zero,
     residual::{Placement, after, before},
     sequence::{Sequence, TooLong},
     shape::{SplitInto, Width},
-    sub_layers::{Remembered, SubLayers, TileScratch},
+    sub_layers::{Remembered, SubLayers, TileScratch, see_after, see_before, see_output},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -87,28 +89,36 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
-    fn extend<const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize>(
+    fn extend<const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut [[f32; D_MODEL]],
         remembered: Remembered,
         target: &mut KeyValues<D_MODEL, TARGET_LEN>,
         source: (&KeyValues<D_MODEL, SOURCE_LEN>, usize),
         scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>,
+        watch: &mut Watch<'_, O>,
     ) {
         let (key_values, source_len) = source;
         SubLayers::<F::Placement, _, _, _> {
             attention: &self.self_attention,
+            names: ["self_attention", "self_attention_norm", "self_attention_residual"],
             attention_norm: &self.self_attention_norm,
             feed_forward: &self.feed_forward,
             feed_forward_norm: &self.feed_forward_norm,
             placement: PhantomData,
         }
-        .extend(x, remembered, target, &mut scratch.target, |x, input| {
+        .extend(x, remembered, target, &mut scratch.target, watch, |x, input, watch| {
             let normed = before::<F::Placement, D_MODEL>(&self.cross_attention_norm, x, input);
+            see_before::<F::Placement, D_MODEL>(&mut watch.field("cross_attention_norm"), normed);
             let place = Place { column: 0, before: 0 };
-            let context = self.cross_attention.attend(normed, place, source_len, key_values, &mut scratch.source);
+            let inside = &mut watch.field("cross_attention");
+            let context =
+                self.cross_attention.attend(normed, place, source_len, key_values, &mut scratch.source, inside);
+            see_output(inside, x.len(), input, |out| self.cross_attention.output(context, out));
             self.cross_attention.output(context, Add(x));
+            watch.field("cross_attention_residual").rows(x);
             after::<F::Placement, D_MODEL>(&self.cross_attention_norm, x);
+            see_after::<F::Placement, D_MODEL>(&mut watch.field("cross_attention_norm"), x);
         });
     }
 }
@@ -180,7 +190,9 @@ where
         source: &mut Source<LAYERS, D_MODEL, SOURCE_LEN>,
     ) {
         for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
-            block.cross_attention.remember(encoded.tokens(), Place { column: 0, before: 0 }, key_values);
+            let (root, nobody) = (Name::ROOT, &mut Unobserved);
+            let nobody = &mut Watch::new(&root, nobody);
+            block.cross_attention.remember(encoded.tokens(), Place { column: 0, before: 0 }, key_values, nobody);
         }
         source.len = encoded.len() as u32;
     }
@@ -197,12 +209,40 @@ where
         cache: &mut Cache<LAYERS, D_MODEL, CAPACITY>,
         scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE>,
     ) -> Result<(), TooLong> {
-        let remembered = cache.remembered();
-        for ((block, target), of_source) in self.blocks.iter().zip(cache.room(x.len())?).zip(&source.layers) {
-            block.extend(x.tokens_mut(), remembered, target, (of_source, source.len as usize), scratch);
+        self.observe(x, source, cache, scratch, &Name::ROOT, &mut Unobserved)
+    }
+
+    /// As [`extend`](Self::extend), and `observer` sees what happens inside, under names that begin with `name`.
+    ///
+    /// # Errors
+    ///
+    /// As [`extend`](Self::extend).
+    pub fn observe<
+        const SEQ_LEN: usize,
+        const SOURCE_LEN: usize,
+        const CAPACITY: usize,
+        const TILE: usize,
+        O: Observer,
+    >(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        source: &Source<LAYERS, D_MODEL, SOURCE_LEN>,
+        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) -> Result<(), TooLong> {
+        let (remembered, first) = (cache.remembered(), cache.position());
+        let watch = &mut Watch::new(name, observer);
+        let layers = self.blocks.iter().zip(cache.room(x.len())?).zip(&source.layers).enumerate();
+        for (i, ((block, target), of_source)) in layers {
+            let watch = &mut watch.field("blocks");
+            let of_source = (of_source, source.len as usize);
+            block.extend(x.tokens_mut(), remembered, target, of_source, scratch, &mut watch.index(i));
         }
         cache.grow(x.len());
         self.norm.forward(x.tokens_mut());
+        watch.field("norm").at(first).rows(x.tokens());
         Ok(())
     }
 }

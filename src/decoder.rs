@@ -2,7 +2,7 @@
 
 use crate::{
     attention::GroupedQueryAttention,
-    cache::Cache,
+    cache::{Cache, CachedLayer},
     cost::{Macs, Model, Working},
     family::Family,
     feed_forward::PositionWise,
@@ -10,11 +10,13 @@ use crate::{
     layer::Layer,
     mask::Causal,
     norm::Norm,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     residual::Placement,
     sequence::{Sequence, TooLong},
     shape::{SharedBy, Width},
-    sub_layers::{Scratch, SubLayers, TileScratch},
+    sub_layers::{NAMES, Scratch, SubLayers, TileScratch},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -86,6 +88,7 @@ where
     > {
         SubLayers {
             attention: &self.attention,
+            names: NAMES,
             attention_norm: &self.attention_norm,
             feed_forward: &self.feed_forward,
             feed_forward_norm: &self.feed_forward_norm,
@@ -132,17 +135,27 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
     ) {
-        self.sub_layers().forward(x, scratch);
+        self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
+    }
+
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
+        self.sub_layers().forward(x, scratch, &mut Watch::new(name, observer));
     }
 }
 
 /// `LAYERS` blocks one after the other, then the family's final norm: GPT and Llama without embedding and head
 ///
-/// As a [`Layer`] it takes all tokens at once. With [`extend`](Self::extend) it takes the next ones and remembers the keys and
+/// As a [`Layer`] it takes all tokens at once. With [`extend`](CachedLayer::extend) it takes the next ones and remembers the keys and
 /// values of those before them in a [`Cache`].
 ///
 /// ```
-/// use constformer::{Cache, Decoder, Llama, Sequence, TileScratch, Zero};
+/// use constformer::{Cache, CachedLayer, Decoder, Llama, Sequence, TileScratch, Zero};
 ///
 /// type Stories = Decoder<Llama, 5, 64, 172, 8, f32, 4, 32>; // LAYERS, D_MODEL, D_FF, HEADS, ..., KV_HEADS, D_KV
 ///
@@ -195,26 +208,24 @@ impl<
     T: Format,
     const KV_HEADS: usize,
     const D_KV: usize,
-> Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
+> CachedLayer<D_MODEL> for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    /// Replaces the tokens `x`, which come after those in `cache`, by the output; the cache remembers them too.
-    ///
-    /// A prompt at once, then token by token, gives what all tokens at once would, bit for bit.
-    ///
-    /// # Errors
-    ///
-    /// [`TooLong`] if the cache has no room for them; then nothing is changed.
-    pub fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
+    type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY>;
+    type StepScratch<const CAPACITY: usize, const TILE: usize> = TileScratch<D_MODEL, D_FF, CAPACITY, TILE>;
+
+    fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         cache: &mut Cache<LAYERS, D_KV, CAPACITY>,
         scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE>,
     ) -> Result<(), TooLong> {
         let remembered = cache.remembered();
+        let (root, nobody) = (Name::ROOT, &mut Unobserved);
+        let nobody = &mut Watch::new(&root, nobody);
         for (block, key_values) in self.blocks.iter().zip(cache.room(x.len())?) {
-            block.sub_layers().extend(x.tokens_mut(), remembered, key_values, scratch, |_, _| ());
+            block.sub_layers().extend(x.tokens_mut(), remembered, key_values, scratch, nobody, |_, _, _| ());
         }
         cache.grow(x.len());
         self.norm.forward(x.tokens_mut());
@@ -261,7 +272,18 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
     ) {
-        self.blocks.forward(x, scratch);
+        self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
+    }
+
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
+        self.blocks.observe(x, scratch, &name.field("blocks"), observer);
         self.norm.forward(x.tokens_mut());
+        Watch::new(&name.field("norm"), observer).rows(x.tokens());
     }
 }

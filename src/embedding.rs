@@ -37,6 +37,27 @@ pub trait Embedding<const D_MODEL: usize>: Parameters {
     ) -> Result<(), InputError>;
 }
 
+/// An [`Embedding`] in which a token is a function of its input and its position alone, so that a text can be embedded piece by
+/// piece: [`TokenEmbedding`], [`TextEmbedding`], [`SinusoidalEmbedding`](crate::SinusoidalEmbedding).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot embed a text piece by piece",
+    label = "a `TokenEmbedding` or `TextEmbedding` into tokens with {D_MODEL} features is wanted here"
+)]
+pub trait Incremental<const D_MODEL: usize>: Embedding<D_MODEL> {
+    /// `x` becomes the tokens of `inputs`, the first of which is at `position`.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if there are none, more than the sequence has room for or than there are positions, or one that is not
+    /// known; then `x` is empty.
+    fn forward_at<const SEQ_LEN: usize>(
+        &self,
+        position: usize,
+        inputs: &[Self::Input],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError>;
+}
+
 /// y = wᵢ for a token id i
 ///
 /// | symbol | shape | is |
@@ -78,6 +99,17 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Embedding<D_MODEL> for Token
             }
         }
         Ok(())
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize> Incremental<D_MODEL> for TokenEmbedding<VOCABULARY, D_MODEL> {
+    fn forward_at<const SEQ_LEN: usize>(
+        &self,
+        _: usize,
+        inputs: &[u32],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError> {
+        self.forward(inputs, x)
     }
 }
 
@@ -127,6 +159,23 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
         self.tokens.forward(inputs, x)?;
         self.positions.forward(x);
         Ok(())
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incremental<D_MODEL>
+    for TextEmbedding<VOCABULARY, D_MODEL, POSITIONS>
+{
+    fn forward_at<const SEQ_LEN: usize>(
+        &self,
+        position: usize,
+        inputs: &[u32],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError> {
+        self.tokens.forward(inputs, x)?;
+        self.positions.forward_at(position, x).map_err(|error| {
+            x.clear();
+            error.into()
+        })
     }
 }
 

@@ -7,7 +7,9 @@ use crate::{
     format::Format,
     layer::Layer,
     norm::Norm,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     sequence::Sequence,
     shape::{SplitInto, Width},
     sub_layers::Scratch,
@@ -79,8 +81,19 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
     ) {
-        self.blocks.forward(x, scratch);
+        self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
+    }
+
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
+        self.blocks.observe(x, scratch, &name.field("blocks"), observer);
         self.norm.forward(x.tokens_mut());
+        Watch::new(&name.field("norm"), observer).rows(x.tokens());
     }
 
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(

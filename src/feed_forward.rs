@@ -7,6 +7,7 @@ use crate::{
     format::Format,
     kernel::{Epilogue, Multiply, Store},
     linear::Linear,
+    observe::{Observer, Watch},
     parameters,
     parameters::Parameters,
     plain::Zero,
@@ -35,6 +36,10 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
     /// Writes what lies between the two products, for the tokens `x`, to as many rows of `hidden`.
     #[doc(hidden)]
     fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]);
+
+    /// Shows the outputs of the linear maps before the activation; `hidden` is room for them.
+    #[doc(hidden)]
+    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>);
 
     /// Hands the image of the tokens to `then`.
     #[doc(hidden)]
@@ -111,6 +116,11 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
         self.inner.multiply(x, Store::<D_FF, A>::to(hidden));
     }
 
+    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>) {
+        self.inner.multiply(x, Store::<D_FF, Identity>::to(hidden));
+        watch.field("inner").rows(hidden);
+    }
+
     fn narrow(&self, hidden: &[[f32; D_FF]], then: impl Epilogue) {
         self.outer.multiply(hidden, then);
     }
@@ -158,6 +168,13 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
     fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]) {
         self.gate.multiply(x, Store::<D_FF, A>::to(hidden));
         self.inner.multiply(x, Multiply(hidden));
+    }
+
+    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>) {
+        for (name, map) in [("gate", &self.gate), ("inner", &self.inner)] {
+            map.multiply(x, Store::<D_FF, Identity>::to(hidden));
+            watch.field(name).rows(hidden);
+        }
     }
 
     fn narrow(&self, hidden: &[[f32; D_FF]], then: impl Epilogue) {

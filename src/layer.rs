@@ -2,6 +2,8 @@
 
 use crate::{
     cost::{Macs, Model},
+    observe::{Observer, Unobserved, Watch},
+    parameters::Name,
     plain::Zero,
     sequence::Sequence,
 };
@@ -24,6 +26,19 @@ pub trait Layer<const D_MODEL: usize>: Model {
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     );
+
+    /// As [`forward`](Self::forward), and `observer` sees what happens inside, under names that begin with `name`. A layer of
+    /// which nothing else is known shows its output.
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
+        self.forward(x, scratch);
+        Watch::new(name, observer).rows(x.tokens());
+    }
 
     /// Replaces the tokens of each sequence by the output of the layer. Sequences do not see one another.
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
@@ -52,8 +67,18 @@ impl<L: Layer<D_MODEL>, const D_MODEL: usize, const N: usize> Layer<D_MODEL> for
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     ) {
-        for layer in self {
-            layer.forward(x, scratch);
+        self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
+    }
+
+    fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
+        name: &Name<'_>,
+        observer: &mut O,
+    ) {
+        for (i, layer) in self.iter().enumerate() {
+            layer.observe(x, scratch, &name.index(i), observer);
         }
     }
 

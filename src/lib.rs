@@ -33,6 +33,7 @@ pub mod math;
 mod message;
 mod models;
 mod norm;
+mod observe;
 pub mod parameters;
 mod plain;
 mod pooling;
@@ -49,12 +50,14 @@ pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
 pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValues, MultiHeadAttention};
 pub use bias::{Bias, NoBias, Nothing, WithBias};
 pub use block::EncoderBlock;
-pub use cache::Cache;
+pub use cache::{Cache, CachedLayer, Past};
 pub use classifier::Classifier;
 pub use cost::{Macs, Memory, Model, Plan, Working};
 pub use cross::{CrossBlock, CrossDecoder, CrossScratch, Source};
 pub use decoder::{Decoder, DecoderBlock};
-pub use embedding::{Embedding, InputError, PatchEmbedding, TextEmbedding, TokenEmbedding, UnknownToken, patches};
+pub use embedding::{
+    Embedding, Incremental, InputError, PatchEmbedding, TextEmbedding, TokenEmbedding, UnknownToken, patches,
+};
 pub use encoder::Encoder;
 pub use family::{Bert, Family, Gpt2, Kwt, Llama, Masked, Vaswani, Vit};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
@@ -63,8 +66,12 @@ pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
-pub use models::{BertEmbedding, Head, LanguageModel, TextEncoder, Tied, Vocabulary};
+pub use models::{
+    BertEmbedding, CachedMemory, CachedModel, CachedWorking, Head, LanguageModel, SinusoidalEmbedding, TextEncoder,
+    Tied, Vocabulary,
+};
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
+pub use observe::{Observer, Unobserved};
 pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
 #[cfg(feature = "std")]
 pub use plain::boxed;

@@ -5,7 +5,7 @@ use crate::{
     message::Message,
     parameters,
     parameters::Table,
-    sequence::Sequence,
+    sequence::{Sequence, TooLong},
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -41,7 +41,20 @@ impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POS
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
-        add(&self.weight.rows, x);
+        add(&self.weight.rows, x.tokens_mut());
+    }
+
+    /// Adds their positions to tokens of which the first is at `position`.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are not so many positions; then nothing is changed.
+    pub fn forward_at<const SEQ_LEN: usize>(
+        &self,
+        position: usize,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), TooLong> {
+        add_at(&self.weight.rows, position, x)
     }
 }
 
@@ -99,7 +112,20 @@ impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, 
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
-        add(&self.table, x);
+        add(&self.table, x.tokens_mut());
+    }
+
+    /// Adds their positions to tokens of which the first is at `position`.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if there are not so many positions; then nothing is changed.
+    pub fn forward_at<const SEQ_LEN: usize>(
+        &self,
+        position: usize,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), TooLong> {
+        add_at(&self.table, position, x)
     }
 }
 
@@ -116,11 +142,20 @@ const fn assert_room<const SEQ_LEN: usize, const POSITIONS: usize>() {
     }
 }
 
-fn add<const D_MODEL: usize, const POSITIONS: usize, const SEQ_LEN: usize>(
-    table: &[[f32; D_MODEL]; POSITIONS],
+/// Adds the rows of the table from `position` on, if there are so many.
+fn add_at<const D_MODEL: usize, const SEQ_LEN: usize>(
+    table: &[[f32; D_MODEL]],
+    position: usize,
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
-) {
-    for (x, position) in x.tokens_mut().iter_mut().zip(table) {
+) -> Result<(), TooLong> {
+    let end = position.saturating_add(x.len());
+    let rows = table.get(position..end).ok_or(TooLong { capacity: table.len(), found: end })?;
+    add(rows, x.tokens_mut());
+    Ok(())
+}
+
+fn add<const D_MODEL: usize>(table: &[[f32; D_MODEL]], x: &mut [[f32; D_MODEL]]) {
+    for (x, position) in x.iter_mut().zip(table) {
         for (x, position) in x.iter_mut().zip(position) {
             *x += position;
         }

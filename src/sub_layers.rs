@@ -1,11 +1,13 @@
 //! Self-attention and feed-forward with their residual connections: what all blocks have in common.
 
 use crate::{
+    activation::Identity,
     attention::{AttentionTile, KeyValues, Place, Projections, rows},
     feed_forward::{FeedForwardScratch, PositionWise},
-    kernel::Add,
+    kernel::{Add, Store},
     mask::Mask,
     norm::Norm,
+    observe::{Observer, Watch},
     plain::Zero,
     residual::{Placement, after, before},
     sequence::Sequence,
@@ -69,11 +71,16 @@ pub(crate) struct Remembered {
 /// The sub-layers of a block, where they lie.
 pub(crate) struct SubLayers<'a, P, A, N, W> {
     pub(crate) attention: &'a A,
+    /// What attention, its norm and its residual connection are called.
+    pub(crate) names: [&'static str; 3],
     pub(crate) attention_norm: &'a N,
     pub(crate) feed_forward: &'a W,
     pub(crate) feed_forward_norm: &'a N,
     pub(crate) placement: PhantomData<P>,
 }
+
+/// What [`SubLayers::names`] are in a block with one attention layer.
+pub(crate) const NAMES: [&str; 3] = ["attention", "attention_norm", "attention_residual"];
 
 impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     /// Replaces all tokens by the output of the block.
@@ -83,17 +90,19 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         const SEQ_LEN: usize,
         const TILE: usize,
         const D_KV: usize,
+        O: Observer,
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
         let Scratch { key_values, tile } = scratch;
-        self.extend(x.tokens_mut(), Remembered::default(), key_values, tile, |_, _| ());
+        self.extend(x.tokens_mut(), Remembered::default(), key_values, tile, watch, |_, _, _| ());
     }
 
     /// Replaces the tokens `x` by the output of the block, and remembers them too. `between` is what happens to a tile of
@@ -104,13 +113,15 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         const SEQ_LEN: usize,
         const TILE: usize,
         const D_KV: usize,
+        O: Observer,
     >(
         &self,
         x: &mut [[f32; D_MODEL]],
         remembered: Remembered,
         key_values: &mut KeyValues<D_KV, SEQ_LEN>,
         tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
-        mut between: impl FnMut(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]]),
+        watch: &mut Watch<'_, O>,
+        mut between: impl FnMut(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
@@ -119,38 +130,92 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         let TileScratch { attention, feed_forward, input } = tile;
         let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>());
         let place = |tile: usize| Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
+        let [attention_name, norm_name, residual_name] = self.names;
         if !A::Mask::CAUSAL {
             for (i, x) in x.chunks(rows).enumerate() {
                 let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
-                self.attention.remember(normed, place(i), key_values);
+                let watch = &mut watch.at(place(i).position());
+                self.attention.remember(normed, place(i), key_values, &mut watch.field(attention_name));
             }
         }
         for (i, x) in x.chunks_mut(rows).enumerate() {
+            let watch = &mut watch.at(place(i).position());
             let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
+            see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);
+            let of_attention = &mut watch.field(attention_name);
             if A::Mask::CAUSAL {
-                self.attention.remember(normed, place(i), key_values); // no token sees a later one, so one pass does
+                // No token sees a later one, so one pass does.
+                self.attention.remember(normed, place(i), key_values, of_attention);
             }
-            let context = self.attention.attend(normed, place(i), len, key_values, attention);
+            let context = self.attention.attend(normed, place(i), len, key_values, attention, of_attention);
+            see_output(of_attention, x.len(), input, |out| self.attention.output(context, out));
             self.attention.output(context, Add(x));
+            watch.field(residual_name).rows(x);
             after::<P, D_MODEL>(self.attention_norm, x);
-            between(x, input);
-            self.feed_forward(x, feed_forward, input);
+            see_after::<P, D_MODEL>(&mut watch.field(norm_name), x);
+            between(x, input, watch);
+            self.feed_forward(x, feed_forward, input, watch);
+            watch.rows(x);
         }
     }
 
     /// x becomes after(x + feed_forward(before(x))), for a tile of tokens.
-    fn feed_forward<const D_MODEL: usize, const D_FF: usize, const TILE: usize>(
+    fn feed_forward<const D_MODEL: usize, const D_FF: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut [[f32; D_MODEL]],
         scratch: &mut FeedForwardScratch<D_FF, TILE>,
         input: &mut [[f32; D_MODEL]],
+        watch: &mut Watch<'_, O>,
     ) where
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
         let hidden = scratch.hidden(x.len());
-        self.feed_forward.widen(before::<P, D_MODEL>(self.feed_forward_norm, x, input), hidden);
+        let normed = before::<P, D_MODEL>(self.feed_forward_norm, x, input);
+        see_before::<P, D_MODEL>(&mut watch.field("feed_forward_norm"), normed);
+        if O::ACTIVE {
+            self.feed_forward.show(normed, hidden, &mut watch.field("feed_forward"));
+        }
+        self.feed_forward.widen(normed, hidden);
+        watch.field("feed_forward").field("hidden").rows(hidden);
+        see_output(&mut watch.field("feed_forward"), x.len(), input, |out| self.feed_forward.narrow(hidden, out));
         self.feed_forward.narrow(hidden, Add(x));
+        watch.field("feed_forward_residual").rows(x);
         after::<P, D_MODEL>(self.feed_forward_norm, x);
+        see_after::<P, D_MODEL>(&mut watch.field("feed_forward_norm"), x);
+    }
+}
+
+/// Sees the output of a norm before a sub-layer, if it sits there.
+pub(crate) fn see_before<P: Placement, const D_MODEL: usize>(
+    watch: &mut Watch<'_, impl Observer>,
+    normed: &[[f32; D_MODEL]],
+) {
+    if P::NORM_FIRST {
+        watch.rows(normed);
+    }
+}
+
+/// Sees the output of a norm after a sub-layer, if it sits there.
+pub(crate) fn see_after<P: Placement, const D_MODEL: usize>(
+    watch: &mut Watch<'_, impl Observer>,
+    x: &[[f32; D_MODEL]],
+) {
+    if !P::NORM_FIRST {
+        watch.rows(x);
+    }
+}
+
+/// Sees `count` outputs of a sub-layer before they go into the stream; `room` is for them.
+pub(crate) fn see_output<O: Observer, const D_MODEL: usize>(
+    watch: &mut Watch<'_, O>,
+    count: usize,
+    room: &mut [[f32; D_MODEL]],
+    output: impl FnOnce(Store<'_, D_MODEL, Identity>),
+) {
+    if O::ACTIVE {
+        let room = room.get_mut(..count).unwrap_or_default();
+        output(Store::to(room));
+        watch.rows(room);
     }
 }

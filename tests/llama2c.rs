@@ -50,6 +50,29 @@ fn the_story_without_a_cache() {
     assert!(text == file("golden_greedy_200.txt").unwrap(), "{}", String::from_utf8_lossy(&text));
 }
 
+#[test]
+fn the_story_with_a_cache() {
+    let Some(checkpoint) = file("stories260K.bin") else { return };
+    let mut model = boxed::<Stories>();
+    llama2c(&checkpoint, &mut *model).unwrap();
+    let golden = file("golden_greedy_200.txt").unwrap();
+    let mut memory = boxed::<CachedMemory<Stories, 200>>();
+    let mut logits = [0.0; 512];
+    let text = story(|ids| {
+        model.extend(&ids[memory.cache.len()..], &mut memory, &mut logits).unwrap();
+        argmax(&logits).unwrap()
+    });
+    assert!(text == golden, "{}", String::from_utf8_lossy(&text));
+
+    // On a microcontroller: little by little.
+    let mut memory = boxed::<CachedMemory<Stories, 200, 1>>();
+    let again = story(|ids| {
+        model.extend(&ids[memory.cache.len()..], &mut memory, &mut logits).unwrap();
+        argmax(&logits).unwrap()
+    });
+    assert!(again == golden);
+}
+
 // --- files of a test's own --------------------------------------------------------------------------------------------
 
 type Tiny<const HEADS: usize, const KV_HEADS: usize, H = Tied> =

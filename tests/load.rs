@@ -354,55 +354,6 @@ fn torch_transformer() {
     }
 }
 
-/// minGPT's sorter of three letters: six in, six out.
-#[test]
-fn min_gpt_sorts() {
-    type Model =
-        LanguageModel<TextEmbedding<3, 48, 11>, Encoder<Gpt2, 3, 48, 192, 3>, 48, 3, Linear<48, 3, f32, NoBias>>;
-
-    let Some(mut golden) = Golden::model("gpt_nano_sort/gpt_nano_sort_golden.safetensors") else { return };
-    let checkpoint = Checkpoint::open(real("gpt_nano_sort/gpt_nano_sort.safetensors")).unwrap();
-    let mut model = boxed::<Model>();
-    if checkpoint.tensors().all(|(name, _)| !name.ends_with("c_attn.bias")) {
-        // A file from which someone dropped all that ends with "attn.bias", for the sake of the masks.
-        let errors = faults(checkpoint.load::<MinGpt>(&mut *model));
-        let is_bias = |fault: &Fault| matches!(fault, Fault::Missing { origin, .. } if origin.ends_with("c_attn.bias"));
-        assert!(errors.len() == 9 && errors.iter().all(is_bias));
-        return println!("skipped: the file has no biases of query, key and value");
-    }
-    checkpoint.load::<MinGpt>(&mut *model).unwrap();
-    let mut memory = boxed::<Memory<Model, 11>>();
-
-    let (ids, logits) = (golden.take("idx").rows::<11>(), golden.take("lm_head").numbers);
-    for (ids, expected) in ids.iter().zip(logits.chunks(11 * 3)) {
-        model.forward(&ids.map(|id| id as u32), &mut memory, &mut [0.0; 3]).unwrap();
-        let mut found = vec![];
-        for token in memory.stream.tokens() {
-            let mut logits = [0.0; 3];
-            model.logits(token, &mut logits);
-            found.extend(logits);
-        }
-        let error = common::max_error(&found, expected.iter().copied());
-        println!("logits within {error:.1e}");
-        assert!(error < 1e-4);
-    }
-
-    let mut sorted = 0;
-    for n in 0..729 {
-        let mut ids: Vec<u32> = (0..6).map(|digit| n / 3u32.pow(digit) % 3).collect();
-        for _ in 0..6 {
-            let mut logits = [0.0; 3];
-            model.forward(&ids, &mut memory, &mut logits).unwrap();
-            ids.push((0..3).max_by(|a, b| logits[*a as usize].total_cmp(&logits[*b as usize])).unwrap());
-        }
-        let mut expected = ids[..6].to_vec();
-        expected.sort_unstable();
-        sorted += usize::from(ids[6..] == expected);
-    }
-    println!("{sorted} of 729 sorted");
-    assert_eq!(sorted, 729);
-}
-
 /// What transformers wrote into the `config.json` of a case, with changes.
 fn config(case: &str, changes: &[(&str, &str)]) -> Vec<u8> {
     let reference = Golden::open("transformers_models.safetensors").reference;

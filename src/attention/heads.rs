@@ -7,11 +7,12 @@ use crate::{
     machine::{Machine, Work},
     mask::{Mask, visible},
     math,
+    observe::{Observer, Watch},
 };
 use core::marker::PhantomData;
 
 /// Replaces the queries of a tile of tokens by their context.
-pub(super) struct Attend<'a, K, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
+pub(super) struct Attend<'a, K, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
     pub(super) query: &'a mut [[f32; D_MODEL]],
     pub(super) scores: &'a mut [[f32; SEQ_LEN]],
     pub(super) scale: &'a mut [f32],
@@ -24,16 +25,17 @@ pub(super) struct Attend<'a, K, const D_MODEL: usize, const D_KV: usize, const S
     /// Heads of the query for each head of key and value.
     pub(super) group: usize,
     pub(super) mask: PhantomData<K>,
+    pub(super) watch: Watch<'a, O>,
 }
 
-impl<K: Mask, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
-    for Attend<'_, K, D_MODEL, D_KV, SEQ_LEN>
+impl<K: Mask, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
+    for Attend<'_, K, O, D_MODEL, D_KV, SEQ_LEN>
 {
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let Self { query, scores, scale, key_values, column, len, d_head, group, .. } = self;
+        let Self { query, scores, scale, key_values, column, len, d_head, group, mut watch, .. } = self;
         let KeyValues { keys, values } = key_values;
         let temperature = 1.0 / math::sqrt(d_head as f32);
         // What the last query sees, all see or have masked.
@@ -44,6 +46,7 @@ impl<K: Mask, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Wor
             let columns = shared * d_head..(shared + 1) * d_head;
             Product { x: query, inputs: inputs.clone(), w: keys, columns: 0..seen, first: 0 }
                 .run::<M, false>(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
+            see::<K, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
                 let (visible, masked) = scores.split_at_mut(visible::<K>(column + row, len).min(seen));
                 *scale = math::softmax_row(m, visible, temperature);
@@ -52,6 +55,28 @@ impl<K: Mask, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Wor
             let w = values.get(..seen).unwrap_or_default();
             Product { x: scores, inputs: 0..seen, w, first: inputs.start, columns }
                 .run::<M, false>(m, &mut ScaleRows { out: query, scale });
+            see::<K, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
+                scale.get(row).copied().unwrap_or(0.0)
+            });
+        }
+    }
+}
+
+/// Sees what each query of a head has for the keys that it sees, times the `factor` of its row.
+#[inline(always)]
+fn see<K: Mask, O: Observer, const SEQ_LEN: usize>(
+    watch: &mut Watch<'_, O>,
+    name: &str,
+    head: usize,
+    rows: &[[f32; SEQ_LEN]],
+    [column, len]: [usize; 2],
+    factor: impl Fn(usize) -> f32,
+) {
+    if O::ACTIVE {
+        for (row, values) in rows.iter().enumerate() {
+            let values = values.map(|x| x * factor(row));
+            let seen = values.get(..visible::<K>(column + row, len)).unwrap_or(&values);
+            watch.field(name).index(head).row(row, seen);
         }
     }
 }

@@ -19,7 +19,10 @@ use crate::{
     kernel::{Epilogue, Store},
     linear::Linear,
     mask::Mask,
-    parameters, rotation,
+    observe::{Unobserved, Watch},
+    parameters,
+    parameters::Name,
+    rotation,
     sequence::Sequence,
     shape::{SplitInto, Width},
 };
@@ -104,11 +107,13 @@ fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const 
 ) {
     let AttentionScratch { key_values, tile } = scratch;
     let (len, rows) = (x.len(), rows::<TILE>());
+    let (root, nobody) = (Name::ROOT, &mut Unobserved);
+    let nobody = &mut Watch::new(&root, nobody);
     for (i, x) in x.tokens().chunks(rows).enumerate() {
-        attention.remember(x, Place { column: i * rows, before: 0 }, key_values);
+        attention.remember(x, Place { column: i * rows, before: 0 }, key_values, nobody);
     }
     for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
-        let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile);
+        let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile, nobody);
         attention.output(context, Store::<D_MODEL, Identity>::to(x));
     }
 }

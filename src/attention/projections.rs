@@ -6,6 +6,7 @@ use crate::{
     kernel::{Epilogue, Store, Transpose},
     machine::dispatch,
     mask::Mask,
+    observe::{Observer, Watch},
     rotation::Rotation,
 };
 use core::marker::PhantomData;
@@ -20,7 +21,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(super) const fn position(self) -> usize {
+    pub(crate) const fn position(self) -> usize {
         self.before + self.column
     }
 }
@@ -40,34 +41,44 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
     fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue);
 
     /// Writes the keys and values of the tokens `x`.
-    fn remember<const SEQ_LEN: usize>(
+    fn remember<const SEQ_LEN: usize, O: Observer>(
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
         key_values: &mut KeyValues<D_KV, SEQ_LEN>,
+        watch: &mut Watch<'_, O>,
     ) {
         let KeyValues { keys, values } = key_values;
         self.key(x, Transpose { out: keys, first: place.column });
+        if O::ACTIVE {
+            for row in 0..x.len() {
+                let key = keys.each_ref().map(|keys| keys.get(place.column + row).copied().unwrap_or_default());
+                watch.field("key").row(row, &key);
+            }
+        }
         rotary::rotate_columns::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
         let values = values.get_mut(place.column..).unwrap_or_default();
         self.value(x, Store::<D_KV, Identity>::to(values));
+        watch.field("value").rows(values.get(..x.len()).unwrap_or_default());
     }
 
     /// The context of the tokens `x`, of which there are `len` with keys and values.
-    fn attend<'a, const SEQ_LEN: usize, const TILE: usize>(
+    fn attend<'a, const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
         len: usize,
         key_values: &KeyValues<D_KV, SEQ_LEN>,
         tile: &'a mut AttentionTile<D_MODEL, SEQ_LEN, TILE>,
+        watch: &mut Watch<'_, O>,
     ) -> &'a [[f32; D_MODEL]] {
         let AttentionTile { query, scores, scale } = tile;
         let rows = x.len().min(TILE);
         let query = query.get_mut(..rows).unwrap_or_default();
         self.query(x, Store::<D_MODEL, Identity>::to(query));
+        watch.field("query").rows(query);
         rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
-        dispatch(Attend::<Self::Mask, D_MODEL, D_KV, SEQ_LEN> {
+        dispatch(Attend::<Self::Mask, O, D_MODEL, D_KV, SEQ_LEN> {
             query,
             scores: scores.get_mut(..rows).unwrap_or_default(),
             scale,
@@ -77,7 +88,9 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
             d_head: Self::D_HEAD,
             group: Self::GROUP,
             mask: PhantomData,
+            watch: watch.by_ref(),
         });
+        watch.field("context").rows(query);
         query
     }
 }

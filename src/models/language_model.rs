@@ -1,12 +1,16 @@
 //! Models that say what comes next.
 
-use super::{Head, Tied};
+use super::{CachedModel, CachedWorking, Head, Tied};
 use crate::{
+    attention::rows,
+    cache::{CachedLayer, Past},
     cost::{Macs, Model, Working},
-    embedding::{Embedding, InputError},
+    embedding::{Embedding, Incremental, InputError},
     layer::Layer,
+    observe::{Observer, Unobserved, Watch},
     parameters,
-    sequence::Empty,
+    parameters::Name,
+    sequence::{Empty, TooLong},
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -92,15 +96,98 @@ where
         memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
+        self.observe(inputs, memory, logits, &mut Unobserved)
+    }
+
+    /// As [`forward`](Self::forward), and `observer` sees `embedding`, what happens inside of `decoder`, and the logits of the last
+    /// token, `head`.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        inputs: &[E::Input],
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        logits: &mut [f32; VOCABULARY],
+        observer: &mut O,
+    ) -> Result<(), InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        self.decoder.forward(stream, scratch);
+        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        self.decoder.observe(stream, scratch, &Name::ROOT.field("decoder"), observer);
         self.logits(stream.tokens().last().ok_or(Empty)?, logits);
+        Watch::new(&Name::ROOT.field("head"), observer).row(stream.len().saturating_sub(1), logits);
         Ok(())
     }
 
     /// Writes the logits of a token that the decoder returned.
     pub fn logits(&self, token: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
         self.head.logits(&self.embedding, token, logits);
+    }
+}
+
+impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, H> CachedModel for LanguageModel<E, L, D_MODEL, VOCABULARY, H>
+where
+    E: Embedding<D_MODEL>,
+    L: CachedLayer<D_MODEL>,
+    H: Head<E, D_MODEL, VOCABULARY>,
+{
+    type CachedMemory<const CAPACITY: usize, const TILE: usize> =
+        CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>>;
+}
+
+impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, H> LanguageModel<E, L, D_MODEL, VOCABULARY, H>
+where
+    E: Incremental<D_MODEL>,
+    L: CachedLayer<D_MODEL>,
+    H: Head<E, D_MODEL, VOCABULARY>,
+{
+    /// Writes the logits of what comes after `inputs`, which come after those that the memory remembers.
+    ///
+    /// A prompt at once, then token by token, gives the logits of [`forward`](Self::forward) of all, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if there are none, more than the memory has room for or the embedding has positions, or one that is not
+    /// known; then the memory remembers what it did, and `logits` are what they were.
+    ///
+    /// ```
+    /// use constformer::{CachedMemory, Decoder, LanguageModel, Llama, TokenEmbedding, boxed, sampling::argmax};
+    ///
+    /// type Small = LanguageModel<TokenEmbedding<11, 16>, Decoder<Llama, 2, 16, 40, 4>, 16, 11>;
+    ///
+    /// let model = boxed::<Small>();
+    /// let mut memory = boxed::<CachedMemory<Small, 32>>();
+    /// let mut logits = [0.0; 11];
+    /// model.extend(&[3, 1, 4], &mut memory, &mut logits)?; // the prompt
+    /// for _ in 0..5 {
+    ///     let next = argmax(&logits)?;
+    ///     model.extend(&[next], &mut memory, &mut logits)?;
+    /// }
+    /// assert_eq!(memory.cache.len(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn extend<const CAPACITY: usize, const TILE: usize>(
+        &self,
+        inputs: &[E::Input],
+        memory: &mut CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>>,
+        logits: &mut [f32; VOCABULARY],
+    ) -> Result<(), InputError> {
+        let CachedWorking { cache, stream, scratch } = memory;
+        let before = cache.len();
+        let all = before.saturating_add(inputs.len());
+        TooLong::check::<CAPACITY>(all)?;
+        stream.clear();
+        for inputs in inputs.chunks(rows::<TILE>()) {
+            let step = self.embedding.forward_at(cache.position(), inputs, stream);
+            let step = step.and_then(|()| Ok(self.decoder.extend(stream, cache, scratch)?));
+            if let Err(error) = step {
+                cache.rewind(before)?;
+                return Err(error);
+            }
+        }
+        self.logits(stream.tokens().last().ok_or(Empty)?, logits);
+        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! Whole models for text: an embedding, a stack of blocks, and what is made of its tokens.
 
 mod bert_embedding;
+mod cached;
 mod head;
 mod language_model;
+mod sinusoidal_embedding;
 mod text_encoder;
 
 pub use bert_embedding::BertEmbedding;
+pub use cached::{CachedMemory, CachedModel, CachedWorking};
 pub use head::{Head, Tied, Vocabulary};
 pub use language_model::LanguageModel;
+pub use sinusoidal_embedding::SinusoidalEmbedding;
 pub use text_encoder::TextEncoder;

@@ -4,7 +4,9 @@ use crate::{
     cost::{Macs, Model, Working},
     embedding::{Embedding, InputError},
     layer::Layer,
+    observe::{Observer, Unobserved, Watch},
     parameters,
+    parameters::Name,
     pooling::{Mean, Pooling},
 };
 use core::marker::PhantomData;
@@ -96,9 +98,24 @@ where
         inputs: &[E::Input],
         memory: &'m mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
     ) -> Result<&'m [[f32; D_MODEL]], InputError> {
+        self.observe(inputs, memory, &mut Unobserved)
+    }
+
+    /// As [`hidden`](Self::hidden), and `observer` sees `embedding` and what happens inside of `encoder`.
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn observe<'m, const SEQ_LEN: usize, const TILE: usize, O: Observer>(
+        &self,
+        inputs: &[E::Input],
+        memory: &'m mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        observer: &mut O,
+    ) -> Result<&'m [[f32; D_MODEL]], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        self.encoder.forward(stream, scratch);
+        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        self.encoder.observe(stream, scratch, &Name::ROOT.field("encoder"), observer);
         Ok(stream.tokens())
     }
 }
