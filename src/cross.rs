@@ -3,7 +3,9 @@
 use crate::{
     attention::{AttentionTile, KeyValues, MultiHeadAttention, Place, Projections},
     cache::Cache,
+    cost::Macs,
     family::{Family, Masked},
+    feed_forward::PositionWise,
     format::Format,
     kernel::Add,
     mask::{Bidirectional, Causal},
@@ -89,6 +91,11 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
+    /// For a source and a target of as many tokens each.
+    const MACS: Macs = MultiHeadAttention::<Masked<F, Causal>, D_MODEL, HEADS, T>::MACS
+        .and(MultiHeadAttention::<Masked<F, Bidirectional>, D_MODEL, HEADS, T>::MACS)
+        .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
+
     fn extend<const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut [[f32; D_MODEL]],
@@ -183,6 +190,9 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
+    /// For a source and a target of as many tokens each.
+    pub(crate) const MACS: Macs = CrossBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);
+
     /// `source` becomes the keys and values of `encoded`, the output of an encoder.
     pub fn attend_to<const SOURCE_LEN: usize>(
         &self,

@@ -68,7 +68,7 @@ pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
 pub use models::{
     BertEmbedding, CachedMemory, CachedModel, CachedWorking, Head, LanguageModel, SinusoidalEmbedding, TextEncoder,
-    Tied, Vocabulary,
+    Tied, Transformer, TransformerMemory, Vocabulary,
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use observe::{Observer, Unobserved};

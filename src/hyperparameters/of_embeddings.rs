@@ -4,7 +4,7 @@ use super::{Described, Hyperparameters};
 use crate::{
     embedding::{PatchEmbedding, TextEmbedding, TokenEmbedding},
     format::Format,
-    models::BertEmbedding,
+    models::{BertEmbedding, SinusoidalEmbedding},
     norm::{Exponent, LayerNorm},
 };
 
@@ -42,4 +42,11 @@ impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: For
 {
     const HYPERPARAMETERS: Hyperparameters =
         Hyperparameters { d_model: Some(D_MODEL), positions: Some(POSITIONS), ..Hyperparameters::NONE };
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Described
+    for SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>
+{
+    const HYPERPARAMETERS: Hyperparameters =
+        Hyperparameters { vocabulary: Some(VOCABULARY), d_model: Some(D_MODEL), ..Hyperparameters::NONE };
 }

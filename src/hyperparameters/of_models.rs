@@ -4,10 +4,14 @@ use super::{Described, Hyperparameters};
 use crate::{
     classifier::Classifier,
     embedding::Embedding,
+    encoder::Encoder,
+    family::Family,
     format::Format,
     layer::Layer,
-    models::{Head, LanguageModel, TextEncoder},
+    mask::Bidirectional,
+    models::{Head, LanguageModel, SinusoidalEmbedding, TextEncoder, Transformer},
     pooling::Pooling,
+    shape::{SplitInto, Width},
 };
 
 impl<E, L, const D_MODEL: usize, const CLASSES: usize, P, T> Described for Classifier<E, L, D_MODEL, CLASSES, P, T>
@@ -38,4 +42,23 @@ where
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters { tied: Some(H::TIED), ..Hyperparameters::NONE }
         .and(L::HYPERPARAMETERS)
         .and(E::HYPERPARAMETERS);
+}
+
+/// Those of the encoder; the decoder is as its type says.
+impl<
+    F: Family<Mask = Bidirectional>,
+    const LAYERS: usize,
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const HEADS: usize,
+    const VOCABULARY: usize,
+    const POSITIONS: usize,
+    T: Format,
+> Described for Transformer<F, LAYERS, D_MODEL, D_FF, HEADS, VOCABULARY, POSITIONS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    const HYPERPARAMETERS: Hyperparameters = Hyperparameters { tied: Some(true), ..Hyperparameters::NONE }
+        .and(Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::HYPERPARAMETERS)
+        .and(SinusoidalEmbedding::<VOCABULARY, D_MODEL, POSITIONS>::HYPERPARAMETERS);
 }

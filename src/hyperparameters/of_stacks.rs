@@ -2,6 +2,7 @@
 
 use super::{Described, Hyperparameters};
 use crate::{
+    cross::CrossDecoder,
     decoder::Decoder,
     encoder::Encoder,
     family::Family,
@@ -70,4 +71,13 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     const HYPERPARAMETERS: Hyperparameters = of::<F, D_MODEL, D_FF, T>(LAYERS, HEADS, KV_HEADS);
+}
+
+impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> Described
+    for CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    const HYPERPARAMETERS: Hyperparameters =
+        Hyperparameters { causal: Some(true), ..of::<F, D_MODEL, D_FF, T>(LAYERS, HEADS, HEADS) };
 }

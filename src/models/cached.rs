@@ -4,7 +4,7 @@ use crate::{cost::Model, plain::Zero, sequence::Sequence};
 use zerocopy::FromZeros;
 
 /// A model that remembers the tokens it was given: a [`LanguageModel`](crate::LanguageModel) of a
-/// [`CachedLayer`](crate::CachedLayer), a [`Transformer`](crate::Transformer) for its target.
+/// [`CachedLayer`](crate::CachedLayer).
 pub trait CachedModel: Model {
     /// Every byte that generation needs besides the weights, for up to `CAPACITY` tokens, `TILE` of them at a time.
     type CachedMemory<const CAPACITY: usize, const TILE: usize>: Zero + FromZeros;

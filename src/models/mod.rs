@@ -6,6 +6,7 @@ mod head;
 mod language_model;
 mod sinusoidal_embedding;
 mod text_encoder;
+mod transformer;
 
 pub use bert_embedding::BertEmbedding;
 pub use cached::{CachedMemory, CachedModel, CachedWorking};
@@ -13,3 +14,4 @@ pub use head::{Head, Tied, Vocabulary};
 pub use language_model::LanguageModel;
 pub use sinusoidal_embedding::SinusoidalEmbedding;
 pub use text_encoder::TextEncoder;
+pub use transformer::{Transformer, TransformerMemory};

@@ -18,7 +18,8 @@ pub enum TorchEncoder {}
 #[derive(Debug)]
 pub enum TorchDecoder {}
 
-/// `nn.Transformer`: [`TorchEncoder`] under `encoder.`, [`TorchDecoder`] under `decoder.`
+/// `nn.Transformer`: [`TorchEncoder`] under `encoder.`, [`TorchDecoder`] under `decoder.`; and an `nn.Embedding` called
+/// `embedding`, the `nn.Transformer` beside it being called `transformer`
 #[derive(Debug)]
 pub enum TorchTransformer {}
 
@@ -78,6 +79,7 @@ impl Scheme for TorchTransformer {
     fn origin(name: &str) -> Option<Origin> {
         let name = Name::parse(name);
         match name {
+            Name::Embedding("tokens.weight" | "weight") => Some(Origin::new("embedding.weight")),
             Name::Block { stack: "encoder", .. } | Name::Norm { stack: "encoder", .. } => stack(name, "encoder.", true),
             Name::Block { stack: "decoder", .. } | Name::Norm { stack: "decoder", .. } => {
                 stack(name, "decoder.", false)
@@ -87,6 +89,6 @@ impl Scheme for TorchTransformer {
     }
 
     fn canonical(name: &str) -> String {
-        unwrapped(name, "")
+        unwrapped(name, "transformer.")
     }
 }
