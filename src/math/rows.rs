@@ -67,6 +67,19 @@ pub(crate) fn square_of_norm<M: Machine>(m: M, x: &[f32]) -> f32 {
     fold!(m, x, 0.0, |sum, x, m| m.mul_add(x, x, sum), sum_lanes)
 }
 
+/// Σᵢ aᵢ bᵢ
+#[inline(always)]
+pub(crate) fn dot<M: Machine>(m: M, a: &[f32], b: &[f32]) -> f32 {
+    // Two sums, so that one addition need not wait for the one before it.
+    let mut sums = [m.splat(0.0); 2];
+    let (mut a, mut b) = (a.chunks_exact(M::LANES), b.chunks_exact(M::LANES));
+    for (i, (a, b)) in a.by_ref().zip(b.by_ref()).enumerate() {
+        sums[i % 2] = m.mul_add(m.load(a), m.load(b), sums[i % 2]);
+    }
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    m.sum_lanes(m.add(sums[0], sums[1])) + rest
+}
+
 /// maxᵢ xᵢ
 #[inline(always)]
 pub(crate) fn max<M: Machine>(m: M, x: &[f32]) -> f32 {

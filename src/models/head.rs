@@ -8,6 +8,8 @@ use crate::{
     format::Format,
     kernel::Store,
     linear::Linear,
+    machine::{Machine, Work, dispatch},
+    math,
     norm::Exponent,
     parameters,
     parameters::{Parameters, Table},
@@ -57,8 +59,24 @@ where
     const TIED: bool = true;
 
     fn logits(&self, embedding: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
-        for (logit, row) in logits.iter_mut().zip(&embedding.table().rows) {
-            *logit = dot(row, x);
+        dispatch(Logits { table: &embedding.table().rows, x, logits });
+    }
+}
+
+/// Logits of a token, each its product with a row of the table.
+struct Logits<'a, const D_MODEL: usize> {
+    table: &'a [[f32; D_MODEL]],
+    x: &'a [f32; D_MODEL],
+    logits: &'a mut [f32],
+}
+
+impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        for (logit, row) in self.logits.iter_mut().zip(self.table) {
+            *logit = math::dot(m, row, self.x);
         }
     }
 }
@@ -72,19 +90,6 @@ impl<E, const D_MODEL: usize, const VOCABULARY: usize, T: Format, B: Bias> Head<
         let logits = core::slice::from_mut(logits);
         self.multiply(core::slice::from_ref(x), Store::<VOCABULARY, Identity>::to(logits));
     }
-}
-
-/// Σᵢ aᵢ bᵢ, in eight sums that the compiler makes a vector of.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f32>() + rest
 }
 
 impl<const VOCABULARY: usize, const D_MODEL: usize> Vocabulary<VOCABULARY, D_MODEL>
