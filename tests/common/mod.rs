@@ -47,3 +47,12 @@ pub fn max_error<'a>(a: impl IntoIterator<Item = &'a f32>, b: impl IntoIterator<
 pub fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
+
+/// The folder of all-MiniLM-L6-v2, `None` and a word on it if it is not here: it is no part of the repository.
+pub fn mini_lm() -> Option<std::path::PathBuf> {
+    let Some(folder) = std::env::var_os("CONSTFORMER_MINILM").filter(|folder| !folder.is_empty()) else {
+        println!("skipped: CONSTFORMER_MINILM does not say where all-MiniLM-L6-v2 is");
+        return None;
+    };
+    Some(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+}
