@@ -27,16 +27,16 @@ use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationParams, truncate_
 /// ```
 /// use constformer::tokenizer::HuggingFace;
 ///
-/// const JSON: &[u8] = br#"{
+/// const JSON: &[u8] = br###"{
 ///     "added_tokens": [{"id": 0, "content": "[CLS]", "single_word": false, "lstrip": false, "rstrip": false,
 ///         "normalized": false, "special": true}],
 ///     "pre_tokenizer": {"type": "BertPreTokenizer"},
 ///     "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 0], "sep": ["[SEP]", 1]},
-///     "decoder": {"type": "WordPiece", "prefix": "\#\#", "cleanup": true},
-///     "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "\#\#",
+///     "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+///     "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
 ///         "max_input_chars_per_word": 100,
-///         "vocab": {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "one": 3, "\#\#s": 4, "two": 5}}
-/// }"#; // really `HuggingFace::open("all-MiniLM-L6-v2")`
+///         "vocab": {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "one": 3, "##s": 4, "two": 5}}
+/// }"###; // really `HuggingFace::open("all-MiniLM-L6-v2")`
 ///
 /// let tokenizer = HuggingFace::<8>::from_bytes(JSON)?;
 /// assert_eq!(tokenizer.encode("two ones")?, [5, 3, 4]);
