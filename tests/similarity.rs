@@ -43,9 +43,11 @@ fn what_is_not_finite_and_what_is_empty() {
 
 proptest! {
     #[test]
-    fn laws(a: [f32; 7], b: [f32; 7], scale in 0.001..1000f32) {
-        let long = |x: &[f32; 7]| x.iter().any(|x| x.abs() > 1e-3) && x.iter().all(|x| x.abs() < 1e30);
-        prop_assume!(long(&a) && long(&b));
+    fn laws(
+        a in prop::array::uniform7(-1e3..1e3f32),
+        b in prop::array::uniform7(-1e-3..1e-3f32),
+        scale in 1e-3..1e3f32,
+    ) {
         let c = cosine(&a, &b);
         prop_assert!((-1.000_001..=1.000_001).contains(&c));
         prop_assert_eq!(c, cosine(&b, &a));
