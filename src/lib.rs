@@ -43,6 +43,7 @@ mod rotation;
 pub mod sampling;
 mod sequence;
 mod shape;
+mod similarity;
 mod sub_layers;
 pub mod tokenizer;
 
@@ -67,8 +68,8 @@ pub use layer::Layer;
 pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
 pub use models::{
-    BertEmbedding, CachedMemory, CachedModel, CachedWorking, Head, LanguageModel, SinusoidalEmbedding, TextEncoder,
-    Tied, Transformer, TransformerMemory, Vocabulary,
+    BertEmbedding, CachedMemory, CachedModel, CachedWorking, Head, LanguageModel, MaskedHead, MaskedLanguageModel,
+    SinusoidalEmbedding, TextEncoder, Tied, Transformer, TransformerMemory, Vocabulary,
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use observe::{Observer, Unobserved};
@@ -82,6 +83,7 @@ pub use residual::{Placement, PostLn, PreLn};
 pub use rotation::{HalfSplit, Interleaved, NoRotation, Pairing, Rotation};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};
 pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, SplitInto, Width};
+pub use similarity::{cosine, normalize};
 pub use sub_layers::{Scratch, TileScratch};
 
 pub use typenum;

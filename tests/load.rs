@@ -448,41 +448,6 @@ fn configurations() {
     assert!(check_config::<Bert22>(b"{}").is_ok());
 }
 
-/// all-MiniLM-L6-v2 as it is published: a hundred sentences.
-#[test]
-fn mini_lm() {
-    type MiniLm = TextEncoder<BertEmbedding<30_522, 384, 512>, Encoder<Bert, 6, 384, 1536, 12>, 384>;
-
-    let folder = std::env::var("CONSTFORMER_MODELS").map(|_| real("all-MiniLM-L6-v2"));
-    let Ok(folder) = folder.as_ref().map_err(|_| ()).and_then(|folder| folder.exists().then_some(folder).ok_or(()))
-    else {
-        return println!("skipped: all-MiniLM-L6-v2 is not among the real models");
-    };
-    let mut model = boxed::<MiniLm>();
-    let start = std::time::Instant::now();
-    Checkpoint::open(folder).unwrap().load::<HuggingFaceBert>(&mut *model).unwrap();
-    println!("loaded in {:.1?}", start.elapsed());
-    check_config::<MiniLm>(&fs::read(real("all-MiniLM-L6-v2/config.json")).unwrap()).unwrap();
-    let mut golden = Golden::open("minilm.safetensors");
-    let (embeddings, hidden) = (golden.take("embeddings").rows::<384>(), golden.take("hidden").rows::<384>());
-    let mut memory = boxed::<Memory<MiniLm, 256>>();
-    let [mut embedding_error, mut hidden_error] = [0.0; 2];
-    for (k, expected) in embeddings.iter().enumerate() {
-        let ids: Vec<u32> = golden.take(&format!("input.{k}")).numbers.iter().map(|id| *id as u32).collect();
-        let found = model.hidden(&ids, &mut memory).unwrap();
-        for (row, expected) in [0, ids.len() / 2, ids.len() - 1].iter().zip(&hidden[3 * k..]) {
-            let expected = expected.iter().copied().map(f64::from);
-            hidden_error = common::larger(hidden_error, common::max_error(&found[*row], expected));
-        }
-        let found = model.forward(&ids, &mut memory).unwrap();
-        let length = found.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-        let expected = expected.iter().map(|x| f64::from(*x) * length);
-        embedding_error = common::larger(embedding_error, common::max_error(found, expected) / length);
-    }
-    println!("100 sentences: embeddings within {embedding_error:.1e}, hidden states within {hidden_error:.1e}");
-    assert!(embedding_error < 1e-5 && hidden_error < 1e-4);
-}
-
 /// A pair of texts: type 0, then type 1, at positions that go on.
 #[test]
 fn pairs_of_texts() {

@@ -76,10 +76,14 @@ hyperparameters! {
     epsilon: f32,
     /// The ε of the embedding's norm.
     embedding_epsilon: f32,
+    /// The ε of the head's norm.
+    head_epsilon: f32,
     /// Whether a token sees only itself and those before it.
     causal: bool,
     /// The [`NAME`](crate::Activation::NAME) of the activation.
     activation: &'static str,
+    /// That of the head.
+    head_activation: &'static str,
     /// Whether feed-forward layers are gated.
     gated: bool,
     /// Which columns of a head rotary positions pair.

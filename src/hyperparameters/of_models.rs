@@ -2,6 +2,7 @@
 
 use super::{Described, Hyperparameters};
 use crate::{
+    activation::Activation,
     classifier::Classifier,
     embedding::Embedding,
     encoder::Encoder,
@@ -9,7 +10,8 @@ use crate::{
     format::Format,
     layer::Layer,
     mask::Bidirectional,
-    models::{Head, LanguageModel, SinusoidalEmbedding, TextEncoder, Transformer},
+    models::{Head, LanguageModel, MaskedLanguageModel, SinusoidalEmbedding, TextEncoder, Transformer, Vocabulary},
+    norm::{Exponent, LayerNorm},
     pooling::Pooling,
     shape::{SplitInto, Width},
 };
@@ -61,4 +63,20 @@ where
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters { tied: Some(true), ..Hyperparameters::NONE }
         .and(Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::HYPERPARAMETERS)
         .and(SinusoidalEmbedding::<VOCABULARY, D_MODEL, POSITIONS>::HYPERPARAMETERS);
+}
+
+impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activation> Described
+    for MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A>
+where
+    E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL> + Described,
+    L: Layer<D_MODEL> + Described,
+{
+    const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
+        tied: Some(true),
+        head_epsilon: Some(LayerNorm::<D_MODEL, X>::EPSILON),
+        head_activation: Some(A::NAME),
+        ..Hyperparameters::NONE
+    }
+    .and(L::HYPERPARAMETERS)
+    .and(E::HYPERPARAMETERS);
 }

@@ -90,8 +90,10 @@ impl<'c> Check<'c> {
         }
         self.norms(ours);
         for key in ["hidden_act", "activation_function"] {
-            if let (Some(ours), Some(theirs)) = (ours.activation, self.text(key)) {
-                self.same(key, ours, activation(theirs));
+            for ours in [ours.activation, ours.head_activation].into_iter().flatten() {
+                if let Some(theirs) = self.text(key) {
+                    self.same(key, ours, activation(theirs));
+                }
             }
         }
         self.rotation(ours);
@@ -116,7 +118,7 @@ impl<'c> Check<'c> {
     fn norms(&mut self, ours: &Hyperparameters) {
         for (key, rms) in [("layer_norm_eps", false), ("layer_norm_epsilon", false), ("rms_norm_eps", true)] {
             let Some(theirs) = self.config.get(key).and_then(Value::as_f64) else { continue };
-            for epsilon in [ours.epsilon, ours.embedding_epsilon].into_iter().flatten() {
+            for epsilon in [ours.epsilon, ours.embedding_epsilon, ours.head_epsilon].into_iter().flatten() {
                 self.close(key, f64::from(epsilon), theirs);
             }
             if let Some(ours) = ours.rms_norm {

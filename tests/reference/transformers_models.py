@@ -26,7 +26,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig, BertForMaskedLM, BertModel, GPT2Config, GPT2LMHeadModel, LlamaConfig,
-    LlamaForCausalLM, RobertaConfig, RobertaModel,
+    LlamaForCausalLM, RobertaConfig, RobertaForMaskedLM, RobertaModel,
 )
 from transformers.models.llama import modeling_llama
 
@@ -58,6 +58,7 @@ CASES = {
     "bert": (BertModel, BertConfig(**BERT), [1, 2, 11, 17]),
     "bert_mlm": (BertForMaskedLM, BertConfig(**BERT), [1, 13, 17]),
     "roberta": (RobertaModel, RobertaConfig(**ROBERTA), [1, 2, 11, 17]),
+    "roberta_mlm": (RobertaForMaskedLM, RobertaConfig(**ROBERTA), [1, 13, 17]),
     "gpt2": (GPT2LMHeadModel, GPT2Config(**GPT2), [1, 2, 11, 17]),
     "llama": (
         LlamaForCausalLM,

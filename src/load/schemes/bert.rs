@@ -12,6 +12,7 @@ use std::{format, string::String};
 /// |---|---|
 /// | dropped | the prefix `bert.`; `LayerNorm.gamma` and `LayerNorm.beta` of old files are `weight` and `bias` |
 /// | harmless if left over | `embeddings.position_ids`; `pooler.`; `cls.`, the heads of the pre-training |
+/// | tied | `cls.predictions.decoder.weight` to `embeddings.word_embeddings.weight` |
 #[derive(Debug)]
 pub enum HuggingFaceBert {}
 
@@ -21,10 +22,18 @@ pub enum HuggingFaceBert {}
 /// |---|---|
 /// | dropped | the prefix `roberta.`; the first two rows of `position_embeddings` |
 /// | harmless if left over | `embeddings.position_ids`; `pooler.`; `lm_head.`, the head of the pre-training |
+/// | tied | `lm_head.decoder.weight` to `embeddings.word_embeddings.weight` |
 #[derive(Debug)]
 pub enum HuggingFaceRoberta {}
 
-fn origin(name: &str, first_position: usize) -> Option<Origin> {
+/// What the head of the pre-training is called.
+struct Names {
+    dense: &'static str,
+    norm: &'static str,
+    bias: &'static str,
+}
+
+fn origin(name: &str, first_position: usize, head: &Names) -> Option<Origin> {
     match Name::parse(name) {
         Name::Embedding("positions.weight") => {
             Some(Origin::new("embeddings.position_embeddings.weight").from_row(first_position))
@@ -51,7 +60,17 @@ fn origin(name: &str, first_position: usize) -> Option<Origin> {
             };
             Some(Origin::new(format!("encoder.layer.{block}.{theirs}.{kind}")))
         }
-        Name::Head(_) | Name::Norm { .. } | Name::Other(_) => None,
+        Name::Head("decoder_bias") => Some(Origin::new(head.bias)),
+        Name::Head(rest) => {
+            let (part, kind) = rest.rsplit_once('.')?;
+            let theirs = match part {
+                "dense" => head.dense,
+                "norm" => head.norm,
+                _ => return None,
+            };
+            Some(Origin::new(format!("{theirs}.{kind}")))
+        }
+        Name::Norm { .. } | Name::Other(_) => None,
     }
 }
 
@@ -69,8 +88,16 @@ fn harmless(name: &str, head: &str) -> bool {
 }
 
 impl Scheme for HuggingFaceBert {
+    const TIED: Option<[&'static str; 2]> =
+        Some(["cls.predictions.decoder.weight", "embeddings.word_embeddings.weight"]);
+
     fn origin(name: &str) -> Option<Origin> {
-        origin(name, 0)
+        let head = Names {
+            dense: "cls.predictions.transform.dense",
+            norm: "cls.predictions.transform.LayerNorm",
+            bias: "cls.predictions.bias",
+        };
+        origin(name, 0, &head)
     }
 
     fn canonical(name: &str) -> String {
@@ -83,8 +110,11 @@ impl Scheme for HuggingFaceBert {
 }
 
 impl Scheme for HuggingFaceRoberta {
+    const TIED: Option<[&'static str; 2]> = Some(["lm_head.decoder.weight", "embeddings.word_embeddings.weight"]);
+
     fn origin(name: &str) -> Option<Origin> {
-        origin(name, 2)
+        let head = Names { dense: "lm_head.dense", norm: "lm_head.layer_norm", bias: "lm_head.bias" };
+        origin(name, 2, &head)
     }
 
     fn canonical(name: &str) -> String {
