@@ -59,7 +59,7 @@ where
     const TIED: bool = true;
 
     fn logits(&self, embedding: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
-        dispatch(Logits { table: &embedding.table().rows, x, logits });
+        dispatch(Logits { table: &embedding.table().rows, x, out: logits });
     }
 }
 
@@ -67,7 +67,7 @@ where
 struct Logits<'a, const D_MODEL: usize> {
     table: &'a [[f32; D_MODEL]],
     x: &'a [f32; D_MODEL],
-    logits: &'a mut [f32],
+    out: &'a mut [f32],
 }
 
 impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
@@ -75,7 +75,7 @@ impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        for (logit, row) in self.logits.iter_mut().zip(self.table) {
+        for (logit, row) in self.out.iter_mut().zip(self.table) {
             *logit = math::dot(m, row, self.x);
         }
     }
