@@ -216,6 +216,11 @@ fn files_that_are_no_clips() {
     for len in 0..file.len() {
         assert!(matches!(error(&file[..len]), ClipError::Wav(_)), "the first {len} bytes");
     }
+    for (at, byte) in (0..44).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+        let mut file = file.clone();
+        file[at] = byte;
+        assert!(clip::read(&*file).is_ok_and(|clip| clip.len() == SAMPLES) || clip::read(&*file).is_err());
+    }
     assert!(matches!(error(b"RIFFnot a wave file at all, but long enough"), ClipError::Wav(_)));
     assert_eq!(clip::read(&*file).unwrap().len(), SAMPLES);
 }

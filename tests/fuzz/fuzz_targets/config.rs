@@ -103,7 +103,7 @@ enum Input<'a> {
 }
 
 fn check<M: Described>(json: &[u8]) {
-    match fuzz::frugal(json.len(), 128, || check_config::<M>(json)) {
+    match fuzz::frugal(json.len(), || check_config::<M>(json)) {
         Ok(()) => assert!(serde_json::from_slice::<Map<_, _>>(json).is_ok()),
         Err(ConfigError::Contradictions(all)) => {
             assert!(!all.is_empty() && all.iter().all(|contradiction| KEYS.contains(&&*contradiction.key)));

@@ -72,7 +72,7 @@ fuzz_target!(|input: Input| {
         2 => load::<Of<2, 3, 3, 6, Head>>(file),
         _ => load::<Of<2, 1, 1, 6>>(file),
     }
-    let checkpoint = fuzz::frugal(file.len(), 128, || Checkpoint::from_llama2c(file));
+    let checkpoint = fuzz::frugal(file.len(), || Checkpoint::from_llama2c(file));
     if let Ok(checkpoint) = checkpoint {
         let numbers: usize = checkpoint.tensors().map(|(_, shape)| shape.iter().product::<usize>()).sum();
         assert!(4 * numbers + 28 <= file.len());

@@ -85,7 +85,7 @@ fn check_vocabulary<const SIZE: usize>(input: &Input) {
         built[at] = *byte;
     }
     let file = input.raw.unwrap_or(&built);
-    let vocabulary = match fuzz::frugal(0, 0, || Vocabulary::<SIZE>::parse(file)) {
+    let vocabulary = match fuzz::heapless(|| Vocabulary::<SIZE>::parse(file)) {
         Ok(vocabulary) => vocabulary,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
@@ -101,7 +101,7 @@ fn check_vocabulary<const SIZE: usize>(input: &Input) {
     let end = input.text.char_indices().map(|(at, _)| at).find(|at| *at >= 64).unwrap_or(input.text.len());
     let text = &input.text[..end]; // the time is quadratic, that of the naive one worse
     let mut ids = vec![u32::MAX; text.len() + 2];
-    let encoded = fuzz::frugal(0, 0, || vocabulary.encode(text, &mut ids));
+    let encoded = fuzz::heapless(|| vocabulary.encode(text, &mut ids));
     let mut less = vec![0; usize::from(input.room)];
     let with_less = vocabulary.encode(text, &mut less);
     match encoded {
