@@ -56,7 +56,7 @@ fn read<M: Parameters>(image: &[u8], forward: impl FnOnce(&M)) -> Result<(), Ima
 fn read_one_of(which: u8, image: &[u8]) -> Result<(), ImageError> {
     match which % 3 {
         0 => read::<Map>(image, |map| {
-            map.apply(&[1.0, -2.0]);
+            let _ = map.apply(&[1.0, -2.0]);
         }),
         1 => read::<Digits>(image, |digits| {
             digits.forward(&[[0.5; 4]; 4], &mut boxed::<Memory<Digits, 5>>()).expect("4 patches");
