@@ -1,8 +1,9 @@
 //! The twins of the programs that rustc refuses: each differs in what the name of its function says, and compiles and runs.
 
 use constformer::{
-    Bert, Classifier, Encoder, EncoderBlock, Family, Kwt, Layer, LearnedPositions, Memory, PatchEmbedding, Plan,
-    Scratch, Sequence, SplitInto, Vaswani, Vit, Width, Zero, boxed, include_model, patches,
+    Bert, Cache, CachedMemory, Causal, Classifier, Decoder, Encoder, EncoderBlock, Family, Kwt, LanguageModel, Layer,
+    LearnedPositions, Llama, Masked, Memory, PatchEmbedding, Plan, Scratch, Sequence, SplitInto, TokenEmbedding,
+    Vaswani, Vit, Width, Zero, boxed, include_model, patches,
 };
 
 type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 12, 64, 256, 1>, 64, 12>;
@@ -90,7 +91,19 @@ fn patches_tile_the_image() {
     let _patches = patches::<28, 28, 7, 49, 16>(&[[0.0; 28]; 28]);
 }
 
+/// Against `kv_heads_do_not_divide`, `kv_columns`, `bidirectional_decoder`, `cache_of_other_layers`,
+/// `head_of_another_vocabulary`, `encoder_cannot_go_on`.
+fn decoders_go_on() {
+    type Stories = LanguageModel<TokenEmbedding<512, 64>, Decoder<Llama, 5, 64, 172, 8, f32, 4, 32>, 64, 512>;
+    let model = boxed::<Stories>();
+    let mut memory = boxed::<CachedMemory<Stories, 512>>();
+    model.extend(&[1], &mut memory, &mut [0.0; 512]).unwrap();
+    let _cache: &Cache<5, 32, 512> = &memory.cache;
+    let _causal = boxed::<Decoder<Masked<Bert, Causal>, 2, 32, 64, 4>>();
+}
+
 fn main() {
+    decoders_go_on();
     heads_divide();
     known_widths();
     remembered_bound();
