@@ -92,25 +92,27 @@ fn a_text_longer_than_its_memory() {
     }
 }
 
+/// A text from any position on is what it is as a part of the whole.
+fn check_pieces<E: Incremental<21, Input = u32>>(embedding: &E) {
+    let (mut all, mut part) = (Sequence::<21, 17>::new(), Sequence::<21, 5>::new());
+    embedding.forward(&TEXT, &mut all).unwrap();
+    for first in 0..13 {
+        embedding.forward_at(first, &TEXT[first..first + 5], &mut part).unwrap();
+        assert_eq!(part.tokens(), &all.tokens()[first..first + 5]);
+    }
+    for (first, found) in [(13, 18), (17, 22), (usize::MAX, usize::MAX)] {
+        let error = embedding.forward_at(first, &TEXT[..5], &mut part);
+        assert_eq!(error, Err(TooLong { capacity: 17, found }.into()));
+        assert!(part.is_empty());
+    }
+    assert_eq!(embedding.forward_at(0, &[], &mut part), Err(Empty.into()));
+}
+
 #[test]
 fn positions_piece_by_piece() {
     let mut embedding = boxed::<TextEmbedding<29, 21, 17>>();
     Random(3).fill(&mut *embedding);
     let sinusoidal = boxed::<SinusoidalEmbedding<29, 21, 17>>();
-    fn check<E: Incremental<21, Input = u32>>(embedding: &E) {
-        let (mut all, mut part) = (Sequence::<21, 17>::new(), Sequence::<21, 5>::new());
-        embedding.forward(&TEXT, &mut all).unwrap();
-        for first in 0..13 {
-            embedding.forward_at(first, &TEXT[first..first + 5], &mut part).unwrap();
-            assert_eq!(part.tokens(), &all.tokens()[first..first + 5]);
-        }
-        for (first, found) in [(13, 18), (17, 22), (usize::MAX, usize::MAX)] {
-            let error = embedding.forward_at(first, &TEXT[..5], &mut part);
-            assert_eq!(error, Err(TooLong { capacity: 17, found }.into()));
-            assert!(part.is_empty());
-        }
-        assert_eq!(embedding.forward_at(0, &[], &mut part), Err(Empty.into()));
-    }
-    check(&*embedding);
-    check(&*sinusoidal);
+    check_pieces(&*embedding);
+    check_pieces(&*sinusoidal);
 }

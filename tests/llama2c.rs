@@ -77,6 +77,7 @@ fn the_story_with_a_cache() {
 
 type Tiny<const HEADS: usize, const KV_HEADS: usize, H = Tied> =
     Llm<Decoder<Llama, 2, 6, 5, HEADS, f32, KV_HEADS, 6>, 6, 7, H>;
+type Half = Llm<Decoder<Llama<HalfSplit, typenum::U6>, 2, 6, 5, 3, f32, 3, 6>, 6, 7>;
 type Untied = Linear<6, 7, f32, NoBias>;
 
 /// dim, hidden_dim, n_layers, n_heads, n_kv_heads, vocab_size, max_seq_len of `Tiny<3, 3>`.
@@ -145,8 +146,7 @@ fn headers_that_contradict_the_type() {
     assert_eq!(wrong(&tiny([6, 4, 3, 3, 3, 7, 11])), text("layers: 2 expected, found 3\n  d_ff: 5 expected, found 4"));
     assert_eq!(wrong(&tiny([6, 5, 2, 3, 3, 8, 11])), text("vocabulary: 7 expected, found 8"));
 
-    // Heads of another family than llama2.c's program has.
-    type Half = Llm<Decoder<Llama<HalfSplit, typenum::U6>, 2, 6, 5, 3, f32, 3, 6>, 6, 7>;
+    // Another family than llama2.c's program has.
     let error = llama2c(&tiny(HEADER), &mut *boxed::<Half>()).unwrap_err().to_string();
     assert_eq!(error, text("epsilon: 1e-6 expected, found 1e-5\n  pairing: HalfSplit expected, found Interleaved"));
 }

@@ -100,11 +100,6 @@ impl Drop for Folder {
     }
 }
 
-/// A file or folder of the real models.
-fn real(path: &str) -> PathBuf {
-    PathBuf::from(std::env::var("CONSTFORMER_MODELS").unwrap()).join(path)
-}
-
 // --- real checkpoints ------------------------------------------------------------------------------------------------
 
 /// The tensors of a case, its inputs and its outputs.
@@ -373,6 +368,7 @@ fn configurations() {
     type Blocks<R, E> = Decoder<Llama<R, E>, 2, 24, 37, 6, f32, 2, 8>;
     type Llama24<R> = LanguageModel<TokenEmbedding<53, 24>, Blocks<R, U5>, 24, 53, Linear<24, 53, f32, NoBias>>;
     type Tied24 = LanguageModel<TokenEmbedding<53, 24>, Blocks<HalfSplit, typenum::U6>, 24, 53>;
+    type Far = Llama24<HalfSplit<typenum::Prod<typenum::U500, typenum::U1000>>>;
 
     type Narrow = LanguageModel<TextEmbedding<53, 21, 17>, Encoder<Bert, 2, 21, 83, 3>, 21, 53>;
 
@@ -423,6 +419,11 @@ fn configurations() {
             "rope_theta: 10000.0 expected, found 500000.0"
         ]
     );
+    assert_eq!(
+        wrong::<Far>("llama", &[("rope_theta", "null"), ("rope_parameters", "null")]),
+        ["rope_theta: 500000 expected, found none, which is 10000"]
+    );
+    assert_eq!(wrong::<Far>("llama", &[("rope_theta", "5e5"), ("rope_parameters", "null")]), none);
     let scaling = r#"{"rope_type": "llama3", "factor": 8.0}"#;
     assert_eq!(
         wrong::<Tied24>("llama_tied", &[("rope_scaling", scaling), ("tie_word_embeddings", "false")]),

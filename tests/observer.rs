@@ -192,13 +192,14 @@ fn a_layer_of_ones_own() {
 #[test]
 fn models() {
     type Text = TextEncoder<BertEmbedding<7, 6, 5>, Encoder<Bert, 1, 6, 5, 2>, 6>;
+    type Digits = Classifier<PatchEmbedding<4, 6, 5>, Encoder<Vit, 1, 6, 5, 2>, 6, 3>;
+
     let (model, mut memory) = (filled::<Text>(7), boxed::<Memory<Text, 5>>());
     let mut seen = Seen::new();
     let hidden = model.observe(&[1, 6, 0], &mut memory, &mut watch(&mut seen)).unwrap();
     assert!(rows(&seen, "encoder.blocks.0").eq(hidden.as_flattened().iter().copied()));
     assert_eq!(seen["embedding"].len(), 3);
 
-    type Digits = Classifier<PatchEmbedding<4, 6, 5>, Encoder<Vit, 1, 6, 5, 2>, 6, 3>;
     let (model, mut memory) = (filled::<Digits>(7), boxed::<Memory<Digits, 5>>());
     let mut seen = Seen::new();
     let logits = model.observe(&[[0.5; 4]; 4], &mut memory, &mut watch(&mut seen)).unwrap();

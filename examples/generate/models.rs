@@ -93,14 +93,14 @@ where
 fn hugging_face(folder: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
     let config = fs::read(folder.join("config.json")).map_err(|error| format!("{}: {error}", folder.display()))?;
     match (check_config::<Gpt2Small>(&config), check_config::<SmolLm>(&config)) {
-        (Ok(()), _) => of_folder::<_, _, 768, 50_257, _, HuggingFaceGpt2>(boxed::<Gpt2Small>(), folder, options),
-        (_, Ok(())) => of_folder::<_, _, 576, 49_152, _, HuggingFaceLlama>(boxed::<SmolLm>(), folder, options),
+        (Ok(()), _) => of_folder::<_, _, 768, 50_257, _, HuggingFaceGpt2>(&mut *boxed::<Gpt2Small>(), folder, options),
+        (_, Ok(())) => of_folder::<_, _, 576, 49_152, _, HuggingFaceLlama>(&mut *boxed::<SmolLm>(), folder, options),
         (Err(gpt2), Err(smollm)) => Err(format!("neither gpt2: {gpt2}\nnor SmolLM-135M: {smollm}").into()),
     }
 }
 
 fn of_folder<E, L, const D: usize, const V: usize, H, S: Scheme>(
-    mut model: Box<LanguageModel<E, L, D, V, H>>,
+    model: &mut LanguageModel<E, L, D, V, H>,
     folder: &Path,
     options: &Options,
 ) -> Result<(), Box<dyn Error>>
@@ -109,10 +109,10 @@ where
     L: CachedLayer<D>,
     H: Head<E, D, V>,
 {
-    Checkpoint::open(folder)?.load::<S>(&mut *model)?;
+    Checkpoint::open(folder)?.load::<S>(model)?;
     let tokenizer = HuggingFace::<V>::open(folder)?;
     let mut text = FromJson { tokenizer: &tokenizer, pieces: tokenizer.pieces(true) };
-    generate::<_, _, D, V, _, 1024>(&*model, &mut text, options)
+    generate::<_, _, D, V, _, 1024>(model, &mut text, options)
 }
 
 /// A model whose numbers are random.

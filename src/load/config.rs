@@ -62,6 +62,9 @@ pub fn check_config<M: Described>(json: &[u8]) -> Result<(), ConfigError> {
     if check.contradictions.is_empty() { Ok(()) } else { Err(ConfigError::Contradictions(check.contradictions)) }
 }
 
+/// The base of rotary positions where a `config.json` does not say it.
+const DEFAULT_THETA: f64 = 10_000.0;
+
 struct Check<'c> {
     config: &'c Map<String, Value>,
     contradictions: Vec<Contradiction>,
@@ -136,6 +139,10 @@ impl<'c> Check<'c> {
                 Some(ours) => self.close("rope_theta", ours, theirs),
                 None => self.contradict("rope_theta", "no rotary positions", theirs),
             }
+        } else if let (Some("llama"), Some(ours)) = (self.text("model_type"), ours.theta)
+            && ours != DEFAULT_THETA
+        {
+            self.contradict("rope_theta", ours, format!("none, which is {DEFAULT_THETA}"));
         }
         let scaling = self.config.get("rope_scaling").and_then(Value::as_object);
         for parameters in [nested, scaling].into_iter().flatten() {
