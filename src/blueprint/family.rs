@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// The parts of a [`Family`].
+#[allow(clippy::struct_excessive_bools, reason = "they are the family's")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) norm_first: bool,
@@ -192,7 +193,7 @@ pub(crate) fn theta_in_rust(theta: u64) -> Option<std::string::String> {
     if is_named(theta) {
         return Some(std::format!("U{theta}"));
     }
-    let power = (1..=18).map(|k| 10u64.pow(k)).find(|power| theta % power == 0 && is_named(theta / power))?;
+    let power = (1..=18).map(|k| 10u64.pow(k)).find(|power| theta.is_multiple_of(*power) && is_named(theta / power))?;
     Some(std::format!("Prod<U{}, U{power}>", theta / power))
 }
 

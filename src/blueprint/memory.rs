@@ -1,6 +1,7 @@
 //! How large a model's working memory is.
 
 /// The widths of a [`Working`](crate::Working) with a [`Scratch`](crate::Scratch).
+#[allow(clippy::struct_field_names, reason = "the names of the widths")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
     pub(super) d_model: usize,

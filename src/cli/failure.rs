@@ -1,10 +1,7 @@
 //! Why a command failed.
 
-use std::{
-    format, io,
-    path::Path,
-    string::{String, ToString},
-};
+use core::fmt::Display;
+use std::{format, io, path::Path, string::String};
 
 /// A failure and what to say about it.
 #[derive(Debug)]
@@ -19,8 +16,8 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Something about the file `path`.
-    pub(super) fn file(path: &Path, error: impl ToString) -> Self {
-        Self::File(format!("{}: {}", path.display(), error.to_string()))
+    pub(super) fn file(path: &Path, error: impl Display) -> Self {
+        Self::File(format!("{}: {error}", path.display()))
     }
 }
 

@@ -20,27 +20,28 @@ pub(super) fn render(blueprint: &Blueprint, name: &str, from: &str) -> String {
 
     let from: String = from.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let (parameters, flash) = (grouped(blueprint.count(), ","), grouped(blueprint.bytes(), "_"));
-    let mut text = format!(
-        "//! The model of `{from}`: {parameters} parameters.\n//!\n{}//!\n//! Made by `constformer import`, with `{name}.cfm` beside it.\n\n",
-        usage(blueprint.expression())
-    );
-    text += &import(imports.iter());
-    for item in items {
-        text += "\n";
-        text += &item;
-    }
-    text += &format!(
-        "
+    let usage = usage(blueprint.expression());
+    let import = import(imports.iter());
+    let items = items.join("\n");
+    format!(
+        "//! The model of `{from}`: {parameters} parameters.
+//!
+//! ```ignore
+{usage}//! ```
+//!
+//! Made by `constformer import`, with `{name}.cfm` beside it.
+
+{import}
+{items}
 /// Bytes of the weights.
 pub const FLASH: usize = {flash};
 
-const _: () = assert!(core::mem::size_of::<Model>() == FLASH, \"not the type of the image\");
+const _: () = assert!(core::mem::size_of::<Model>() == FLASH);
 
 /// The model, in flash.
 pub static MODEL: &Model = constformer::include_model!(Model, \"{name}.cfm\");
 "
-    );
-    text
+    )
 }
 
 /// How the model is run.
@@ -73,9 +74,7 @@ fn usage(model: &Expression) -> String {
             "MODEL.forward(&mut memory.stream, &mut memory.scratch);",
         ],
     };
-    let mut text = String::from("//! ```ignore\n");
-    lines.iter().for_each(|line| text += &format!("//! {line}\n"));
-    text + "//! ```\n"
+    lines.iter().flat_map(|line| ["//! ", line, "\n"]).collect()
 }
 
 /// `use constformer::{...};`
@@ -91,7 +90,7 @@ fn import<'n>(names: impl Iterator<Item = &'n String> + Clone) -> String {
     let mut lines = Vec::from([String::from("   ")]);
     for name in names {
         match lines.last_mut() {
-            Some(line) if line.len() + name.len() + 2 <= WIDTH => *line += &format!(" {name},"),
+            Some(line) if line.len() + name.len() + 2 <= WIDTH => line.extend([" ", name, ","]),
             _ => lines.push(format!("    {name},")),
         }
     }
@@ -135,13 +134,13 @@ impl Module {
 
     /// A struct, whose fields are stacks of blocks.
     fn own(&mut self, name: &str, fields: &[(&'static str, Expression)]) {
-        let mut lines = String::new();
-        for (field, layers) in fields {
+        let lines = fields.iter().map(|(field, layers)| {
             let (alias, doc) =
                 if *field == "encoder" { ("Source", "Reads the source.") } else { ("Target", "Writes the target.") };
             let rust = self.layers(alias, doc, layers);
-            lines += &format!("        /// {doc}\n        pub {field}: {rust},\n");
-        }
+            format!("        /// {doc}\n        pub {field}: {rust},\n")
+        });
+        let lines: String = lines.collect();
         self.items.push(format!(
             "constformer::model! {{\n    /// `nn.{name}`.\n    pub struct {name} {{\n{lines}    }}\n}}\n"
         ));
@@ -189,16 +188,16 @@ impl Module {
             Expression::Number(n) => grouped(*n, "_"),
             Expression::Array(part, n) => format!("[{}; {n}]", self.rust(part)),
             Expression::Own(name, _) => (*name).into(),
-            Expression::Type(name, arguments) => match expression.as_unsigned() {
-                Some(n) => self.unsigned(n),
-                None => {
-                    if name != "f32" {
-                        self.imports.insert(name.clone());
-                    }
-                    let arguments = arguments.iter().map(|argument| self.rust(argument)).collect::<Vec<_>>().join(", ");
-                    if arguments.is_empty() { name.clone() } else { format!("{name}<{arguments}>") }
+            Expression::Type(name, arguments) => {
+                if let Some(n) = expression.as_unsigned() {
+                    return self.unsigned(n);
                 }
-            },
+                if name != "f32" {
+                    self.imports.insert(name.clone());
+                }
+                let arguments = arguments.iter().map(|argument| self.rust(argument)).collect::<Vec<_>>().join(", ");
+                if arguments.is_empty() { name.clone() } else { format!("{name}<{arguments}>") }
+            }
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) fn grouped(n: u64, separator: &str) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push_str(separator);
         }
         text.push(digit);
