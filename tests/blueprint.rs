@@ -146,6 +146,16 @@ fn texts_as_people_write_them() {
     };
     same("constformer::Linear< 3_0,5usize , f32, constformer::bias::NoBias,>", "Linear<30, 5, f32, NoBias>");
     same("LayerNorm<7>", "LayerNorm<7, UInt<UInt<UInt<UTerm, B1>, B0>, B1>, WithBias>");
+    same(
+        "Classifier<PatchEmbedding<4, 32, 17, f32>, Encoder<Vit, 2, 32, 96, 4, f32>, 32, 10, FirstToken, f32>",
+        "Classifier<PatchEmbedding<4, 32, 17>, Encoder<Vit, 2, 32, 96, 4>, 32, 10>",
+    );
+    same(
+        "LanguageModel<TokenEmbedding<5, 6>, Decoder<Llama<Interleaved<U10000>, U5>, 2, 6, 7, 3, f32, 3, 6>, 6, 5, Tied>",
+        "LanguageModel<TokenEmbedding<5, 6>, Decoder<Llama, 2, 6, 7, 3>, 6, 5>",
+    );
+    same("Encoder<Custom<PostLn, Gelu, NoFinalNorm, U12, WithBias>, 1, 6, 7, 3>", "Encoder<Bert, 1, 6, 7, 3>");
+    same("BertEmbedding<5, 6, 7, 2, U12>", "BertEmbedding<5, 6, 7>");
     same("[ EncoderBlock<Bert,6,5,3> ; 2 ]", "[EncoderBlock<Bert, 6, 5, 3, f32>; 2]");
 }
 

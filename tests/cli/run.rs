@@ -9,7 +9,7 @@ fn token<const N: usize>(seed: usize) -> [f32; N] {
 }
 
 /// All hidden states and the vector of the text.
-pub fn text_encoder<E, L, const D: usize, P>(model: &TextEncoder<E, L, D, P>) -> Vec<f32>
+pub(crate) fn text_encoder<E, L, const D: usize, P>(model: &TextEncoder<E, L, D, P>) -> Vec<f32>
 where
     E: Embedding<D, Input = u32>,
     L: Layer<D>,
@@ -22,7 +22,7 @@ where
 }
 
 /// The logits of the last token.
-pub fn language_model<E, L, const D: usize, const V: usize, H>(model: &LanguageModel<E, L, D, V, H>) -> Vec<f32>
+pub(crate) fn language_model<E, L, const D: usize, const V: usize, H>(model: &LanguageModel<E, L, D, V, H>) -> Vec<f32>
 where
     E: Embedding<D, Input = u32>,
     L: Layer<D>,
@@ -35,7 +35,9 @@ where
 }
 
 /// The logits of 98 frames.
-pub fn classifier<E, L, const F: usize, const D: usize, const C: usize>(model: &Classifier<E, L, D, C>) -> Vec<f32>
+pub(crate) fn classifier<E, L, const F: usize, const D: usize, const C: usize>(
+    model: &Classifier<E, L, D, C>,
+) -> Vec<f32>
 where
     E: Embedding<D, Input = [f32; F]>,
     L: Layer<D>,
@@ -52,14 +54,14 @@ fn sequence<const D: usize>(seed: usize) -> Sequence<D, 9> {
 }
 
 /// All tokens.
-pub fn layer<L: Layer<D>, const D: usize>(model: &L) -> Vec<f32> {
+pub(crate) fn layer<L: Layer<D>, const D: usize>(model: &L) -> Vec<f32> {
     let mut x = sequence(0);
     model.forward(&mut x, &mut *boxed::<L::Scratch<9, 4>>());
     x.tokens().as_flattened().to_vec()
 }
 
 /// All tokens of the target.
-pub fn cross<F: Family, const LAYERS: usize, const D: usize, const FF: usize, const HEADS: usize>(
+pub(crate) fn cross<F: Family, const LAYERS: usize, const D: usize, const FF: usize, const HEADS: usize>(
     decoder: &CrossDecoder<F, LAYERS, D, FF, HEADS>,
     encoded: &Sequence<D, 9>,
 ) -> Vec<f32>
@@ -75,7 +77,7 @@ where
 }
 
 /// As [`cross`], with a source that is no encoder's output.
-pub fn cross_decoder<F: Family, const LAYERS: usize, const D: usize, const FF: usize, const HEADS: usize>(
+pub(crate) fn cross_decoder<F: Family, const LAYERS: usize, const D: usize, const FF: usize, const HEADS: usize>(
     decoder: &CrossDecoder<F, LAYERS, D, FF, HEADS>,
 ) -> Vec<f32>
 where
@@ -85,7 +87,14 @@ where
 }
 
 /// `nn.Transformer`: an encoder, and a decoder that attends to its output.
-pub fn transformer<F: Family, L: Layer<D>, const LAYERS: usize, const D: usize, const FF: usize, const HEADS: usize>(
+pub(crate) fn transformer<
+    F: Family,
+    L: Layer<D>,
+    const LAYERS: usize,
+    const D: usize,
+    const FF: usize,
+    const HEADS: usize,
+>(
     encoder: &L,
     decoder: &CrossDecoder<F, LAYERS, D, FF, HEADS>,
 ) -> Vec<f32>

@@ -70,7 +70,10 @@ impl<'c> Keys<'c> {
     /// What is under `key` cannot be; `expected` can.
     pub(super) fn refuse(&mut self, key: &str, expected: &str) {
         let found = self.config.get(key).map_or_else(|| "nothing".into(), ToString::to_string);
-        self.problems.push(Contradiction { key: key.into(), expected: expected.into(), found });
+        let problem = Contradiction { key: key.into(), expected: expected.into(), found };
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 
     pub(super) fn number_if(&mut self, key: &'static str) -> Option<usize> {
