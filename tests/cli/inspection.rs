@@ -81,7 +81,7 @@ fn checkpoints_with_their_config() {
     // With one that is of no type here: why, and the tensors.
     folder.write("llama/config.json", r#"{"model_type": "t5"}"#);
     let said = good(&[&"inspect", &checkpoint]);
-    assert!(said.contains("lm_head.weight") && said.contains("llama expected, found \"t5\"") == false, "{said}");
+    assert!(said.contains("lm_head.weight"), "{said}");
     assert!(said.contains("model_type: bert, ") && said.contains("found \"t5\""), "{said}");
 }
 
