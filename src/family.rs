@@ -1,7 +1,7 @@
 //! Published transformers as types.
 
 use crate::{
-    activation::{Gelu, GeluTanh, Relu, Silu},
+    activation::{Activation, Gelu, GeluTanh, Relu, Silu},
     bias::{Bias, NoBias, WithBias},
     feed_forward::{FeedForward, GatedFeedForward, PositionWise},
     format::Format,
@@ -131,6 +131,53 @@ impl<R: Rotation, E: Exponent + Copy> Family for Llama<R, E> {
     type OutputBias = NoBias;
     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
         GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+}
+
+/// LayerNorm, bidirectional, no rotary positions; the rest as PyTorch's `nn.TransformerEncoder` and its layers take it
+///
+/// | parameter | is | PyTorch |
+/// |---|---|---|
+/// | `P` | [`PostLn`] or [`PreLn`] | `norm_first` |
+/// | `A` | [`Relu`], [`Gelu`] or another [`Activation`] | `activation` |
+/// | `N` | [`NoFinalNorm`] or [`WithFinalNorm`] | `norm` |
+/// | `E` | the exponent of ε = 10⁻ᴱ | `layer_norm_eps` |
+/// | `B` | [`WithBias`] or [`NoBias`]: of all layers and norms | `bias` |
+///
+/// RoBERTa is `Custom<PostLn, Gelu>`; nanoGPT is `Masked<Custom<PreLn, Gelu, WithFinalNorm>, Causal>`.
+#[derive(Clone, Copy, Debug)]
+pub struct Custom<P, A, N = NoFinalNorm, E = U5, B = WithBias>(PhantomData<(P, A, N, E, B)>);
+
+impl<P: Placement, A: Activation, N: FinalNorm, E: Exponent + Copy, B: Bias> Family for Custom<P, A, N, E, B> {
+    type Placement = P;
+    type Norm<const D_MODEL: usize> = LayerNorm<D_MODEL, E, B>;
+    type FinalNorm<const D_MODEL: usize> = N::Norm<D_MODEL, E, B>;
+    type Mask = Bidirectional;
+    type Rotation = NoRotation;
+    type InputBias = B;
+    type OutputBias = B;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = FeedForward<D_MODEL, D_FF, A, T, B>;
+}
+
+/// Whether there is a norm after the last block of a [`Custom`] family: [`WithFinalNorm`] or [`NoFinalNorm`].
+pub trait FinalNorm: Copy + Send + Sync + 'static {
+    /// The norm.
+    type Norm<const D_MODEL: usize, E: Exponent, B: Bias>: Norm<D_MODEL>;
+}
+
+/// A norm as those of the blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct WithFinalNorm;
+
+/// None.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFinalNorm;
+
+impl FinalNorm for WithFinalNorm {
+    type Norm<const D_MODEL: usize, E: Exponent, B: Bias> = LayerNorm<D_MODEL, E, B>;
+}
+
+impl FinalNorm for NoFinalNorm {
+    type Norm<const D_MODEL: usize, E: Exponent, B: Bias> = NoNorm;
 }
 
 /// The family `F` with another mask, `M`.

@@ -8,8 +8,14 @@ mod activation;
 mod attention;
 mod bias;
 mod block;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod blueprint;
 mod cache;
 mod classifier;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 mod cost;
 mod cross;
 mod decoder;
@@ -60,7 +66,7 @@ pub use embedding::{
     Embedding, Incremental, InputError, PatchEmbedding, TextEmbedding, TokenEmbedding, UnknownToken, patches,
 };
 pub use encoder::Encoder;
-pub use family::{Bert, Family, Gpt2, Kwt, Llama, Masked, Vaswani, Vit};
+pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
 pub use format::{Format, Matrix, Panels};
 pub use hyperparameters::{Described, Hyperparameters};

@@ -28,8 +28,13 @@ impl<E: Unsigned + Send + Sync + 'static> Exponent for E {}
 
 /// 10⁻ᴱ
 const fn epsilon<E: Exponent>() -> f32 {
-    assert!(E::U32 <= 16, "an epsilon of 10^-16 is the least");
-    math::power_of_ten(-(E::U32 as f64)) as f32
+    epsilon_of(E::U32)
+}
+
+/// [`epsilon`] by value.
+pub(crate) const fn epsilon_of(exponent: u32) -> f32 {
+    assert!(exponent <= 16, "an epsilon of 10^-16 is the least");
+    math::power_of_ten(-(exponent as f64)) as f32
 }
 
 /// y = γ ⊙ (x - E\[x\]) / √(Var\[x\] + ε) + β, for every token x alone

@@ -61,9 +61,14 @@ impl<THETA: Unsigned + Copy + Send + Sync + 'static> Rotation for HalfSplit<THET
 
 /// What tells rotations apart in a fingerprint.
 pub(crate) const fn fingerprint<R: Rotation>(fingerprint: crate::Fingerprint) -> crate::Fingerprint {
-    match R::PAIRING {
+    mix(fingerprint, R::PAIRING, R::THETA)
+}
+
+/// [`fingerprint`] by values.
+pub(crate) const fn mix(fingerprint: crate::Fingerprint, pairing: Option<Pairing>, theta: f64) -> crate::Fingerprint {
+    match pairing {
         None => fingerprint,
-        Some(Pairing::Interleaved) => fingerprint.name("rotary, interleaved").number(R::THETA as usize),
-        Some(Pairing::HalfSplit) => fingerprint.name("rotary, half split").number(R::THETA as usize),
+        Some(Pairing::Interleaved) => fingerprint.name("rotary, interleaved").number(theta as usize),
+        Some(Pairing::HalfSplit) => fingerprint.name("rotary, half split").number(theta as usize),
     }
 }

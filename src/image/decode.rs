@@ -106,18 +106,28 @@ pub fn from_bytes<M: Parameters>(image: &[u8]) -> Result<&M, ImageError> {
 pub(super) fn checked<M: Parameters>(image: &[u8]) -> Result<&[u8], ImageError> {
     const { assert!(M::SIZE == size_of::<M>(), "the type has padding between its parts, so it has no image") };
     let info = Info::parse(image)?;
-    if info.fingerprint != M::FINGERPRINT {
-        return Err(ImageError::Structure { expected: M::FINGERPRINT, found: info.fingerprint });
-    }
-    if info.weights.len() != size_of::<M>() {
-        let header = image.len() - info.weights.len();
-        return Err(length((header + size_of::<M>()) as u64, image));
-    }
-    let checksum = checksum(image);
-    if checksum != info.checksum {
-        return Err(ImageError::Checksum { expected: info.checksum, found: checksum });
-    }
+    info.is_of(image, M::FINGERPRINT, size_of::<M>() as u64)?;
+    info.is_undamaged(image)?;
     Ok(info.weights)
+}
+
+impl Info<'_> {
+    /// Whether the image is of a model of that fingerprint and that many bytes of weights.
+    pub(crate) fn is_of(&self, image: &[u8], expected: Fingerprint, weights: u64) -> Result<(), ImageError> {
+        if self.fingerprint != expected {
+            return Err(ImageError::Structure { expected, found: self.fingerprint });
+        }
+        if self.weights.len() as u64 != weights {
+            return Err(length((image.len() - self.weights.len()) as u64 + weights, image));
+        }
+        Ok(())
+    }
+
+    /// Whether the checksum is that of the image.
+    pub(crate) fn is_undamaged(&self, image: &[u8]) -> Result<(), ImageError> {
+        let (expected, found) = (self.checksum, checksum(image));
+        if found == expected { Ok(()) } else { Err(ImageError::Checksum { expected, found }) }
+    }
 }
 
 fn checksum(image: &[u8]) -> u32 {

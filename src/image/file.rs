@@ -22,22 +22,43 @@ use std::{
 /// Those of the file system, and [`InvalidInput`](io::ErrorKind::InvalidInput) if what is there is no file (a folder, a device);
 /// then it is still there as it was.
 pub fn write<M: Parameters>(path: impl AsRef<Path>, model: &M) -> io::Result<()> {
-    let path = path.as_ref();
-    replace(path, model).map_err(|error| about(path, &error))
+    Part::write(path.as_ref(), |write| encode(model, write))?.put()
 }
 
-fn replace<M: Parameters>(path: &Path, model: &M) -> io::Result<()> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()); // a link stays, what it points to is replaced
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    if path.exists() && !path.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
+/// A file that is complete and on disk, but not yet under its name. It is gone when it is dropped before it is put there.
+pub(crate) struct Part {
+    path: PathBuf,
+    part: PathBuf,
+}
+
+impl Part {
+    /// Writes what `content` hands on, beside `path`.
+    pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn FnMut(&[u8]))) -> io::Result<Self> {
+        Self::replacing(path, content).map_err(|error| about(path, &error))
     }
-    let (part, file) = create_part(path, name)?;
-    let written = write_all(file, model).and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part); // the first error is the one to tell
+
+    fn replacing(path: &Path, content: impl FnOnce(&mut dyn FnMut(&[u8]))) -> io::Result<Self> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()); // a link stays, what it points to is replaced
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        if path.exists() && !path.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let (part, file) = create_part(&path, name)?;
+        let part = Self { path, part };
+        write_all(file, content)?;
+        Ok(part)
     }
-    written
+
+    /// Gives the file its name.
+    pub(crate) fn put(self) -> io::Result<()> {
+        fs::rename(&self.part, &self.path).map_err(|error| about(&self.path, &error))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.part); // not there any more, or the first error is the one to tell
+    }
 }
 
 /// A new file beside `path`.
@@ -54,10 +75,10 @@ fn create_part(path: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     }
 }
 
-fn write_all<M: Parameters>(file: File, model: &M) -> io::Result<()> {
+fn write_all(file: File, content: impl FnOnce(&mut dyn FnMut(&[u8]))) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     let mut written = Ok(());
-    encode(model, |bytes| {
+    content(&mut |bytes| {
         if written.is_ok() {
             written = file.write_all(bytes);
         }

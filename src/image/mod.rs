@@ -30,6 +30,8 @@ pub use encode::encode;
 pub use error::ImageError;
 #[cfg(feature = "std")]
 pub use file::{ReadError, read, write};
+#[cfg(feature = "cli")]
+pub(crate) use {encode::encode_any, file::Part};
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
 

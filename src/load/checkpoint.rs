@@ -89,6 +89,20 @@ impl<'a> Checkpoint<'a> {
         self.tensors.iter().map(|(name, stored)| (name.as_str(), stored.shape.as_slice()))
     }
 
+    /// The tensors of a file, which errors call `name`.
+    #[cfg(feature = "cli")]
+    pub(crate) fn named(name: &str, bytes: Vec<u8>) -> Result<Self, LoadError> {
+        let mut checkpoint = Self::default();
+        checkpoint.add(name, bytes.into())?;
+        Ok(checkpoint)
+    }
+
+    /// The names, types and shapes of the tensors, sorted.
+    #[cfg(feature = "cli")]
+    pub(crate) fn stored(&self) -> impl Iterator<Item = (&str, Dtype, &[usize])> {
+        self.tensors.iter().map(|(name, stored)| (name.as_str(), stored.dtype, stored.shape.as_slice()))
+    }
+
     /// Adds the tensors of a file, which errors call `name`.
     pub(super) fn add(&mut self, name: &str, bytes: Cow<'a, [u8]>) -> Result<(), LoadError> {
         let (header, metadata) =

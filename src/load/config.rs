@@ -56,14 +56,34 @@ pub struct Contradiction {
 pub fn check_config<M: Described>(json: &[u8]) -> Result<(), ConfigError> {
     let config: Map<String, Value> =
         serde_json::from_slice(json).map_err(|error| ConfigError::Malformed(error.to_string()))?;
-    let mut check = Check { config: &config, contradictions: Vec::new() };
-    check.all(&M::HYPERPARAMETERS);
-    check.contradictions.dedup(); // one ε of two norms
-    if check.contradictions.is_empty() { Ok(()) } else { Err(ConfigError::Contradictions(check.contradictions)) }
+    let contradictions = contradictions(&config, &M::HYPERPARAMETERS);
+    if contradictions.is_empty() { Ok(()) } else { Err(ConfigError::Contradictions(contradictions)) }
 }
 
 /// The base of rotary positions where a `config.json` does not say it.
 const DEFAULT_THETA: f64 = 10_000.0;
+
+/// [`check_config`] for a model of a type or of none.
+pub(crate) fn contradictions(config: &Map<String, Value>, ours: &Hyperparameters) -> Vec<Contradiction> {
+    let mut check = Check { config, contradictions: Vec::new() };
+    check.all(ours);
+    check.contradictions.dedup(); // one ε of two norms
+    check.contradictions
+}
+
+/// Keys that are compared here and that name no size.
+#[cfg(feature = "cli")]
+pub(crate) const CHECKED: [&str; 9] = [
+    "add_cross_attention",
+    "head_dim",
+    "is_decoder",
+    "model_type",
+    "position_embedding_type",
+    "rope_parameters",
+    "rope_scaling",
+    "scale_attn_by_inverse_layer_idx",
+    "tie_word_embeddings",
+];
 
 struct Check<'c> {
     config: &'c Map<String, Value>,
@@ -223,7 +243,7 @@ impl<'c> Check<'c> {
 }
 
 /// The name of an activation here of one there.
-fn activation(theirs: &str) -> &str {
+pub(crate) fn activation(theirs: &str) -> &str {
     match theirs {
         "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => "gelu tanh",
         "swish" => "silu",

@@ -1,7 +1,7 @@
 //! From a checkpoint to a model.
 
 use super::{Checkpoint, Fault, LoadError, Origin, Scheme, checkpoint::Stored};
-use crate::parameters::{Parameters, Shape, TypeName};
+use crate::parameters::{Parameters, Shape, Walk};
 use std::{
     collections::{BTreeMap, BTreeSet},
     string::{String, ToString},
@@ -17,14 +17,13 @@ impl Checkpoint<'_> {
     ///
     /// [`LoadError::Tensors`] with all that is wrong; then the model is as it was.
     pub fn load<S: Scheme>(&self, model: &mut impl Parameters) -> Result<(), LoadError> {
-        let mut plan = Plan::new::<S>(self);
-        model.for_each_tensor(|name, tensor| plan.check::<S>(name.to_string(), tensor.shape()));
-        plan.check_rest::<S>();
-        if !plan.faults.is_empty() {
-            return Err(LoadError::Tensors { model: type_name(model), faults: plan.faults });
-        }
-        let mut steps = plan.steps.into_iter();
-        model.for_each_tensor_mut(|_, mut tensor| {
+        self.fill::<S>(model)
+    }
+
+    /// [`load`](Self::load) for a model of a type or of none.
+    pub(crate) fn fill<S: Scheme>(&self, model: &mut impl Walk) -> Result<(), LoadError> {
+        let mut steps = self.plan::<S>(model)?.into_iter();
+        model.tensors_mut(&mut |_, mut tensor| {
             if let Some((origin, stored)) = steps.next()
                 && let Some(numbers) = self.numbers(stored)
             {
@@ -38,10 +37,18 @@ impl Checkpoint<'_> {
         });
         Ok(())
     }
-}
 
-fn type_name<M>(_: &M) -> String {
-    TypeName::of::<M>().to_string()
+    /// Where each tensor of `model` comes from.
+    fn plan<S: Scheme>(&self, model: &impl Walk) -> Result<Vec<(Origin, &Stored)>, LoadError> {
+        let mut plan = Plan::new::<S>(self);
+        model.tensors(&mut |name, tensor| plan.check::<S>(name.to_string(), tensor.shape()));
+        plan.check_rest::<S>();
+        if plan.faults.is_empty() {
+            Ok(plan.steps)
+        } else {
+            Err(LoadError::Tensors { model: model.description().to_string(), faults: plan.faults })
+        }
+    }
 }
 
 /// What is to be done, and what speaks against it.

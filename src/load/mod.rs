@@ -21,6 +21,7 @@
 //! | [`HuggingFaceGpt2`] | transformers | query, key and value as one matrix; matrices transposed |
 //! | [`HuggingFaceLlama`] | transformers | rotary positions half split |
 //! | [`MetaLlama`] | Meta, llama2.c | rotary positions interleaved |
+//! | [`Kwt1`] | the keyword transformer | |
 //! | [`MinGpt`], [`NanoGpt`] | Karpathy's | query, key and value as one matrix |
 //!
 //! All tensors of the model must be there, in their shapes, as F64, F32, F16 or BF16, and finite; and no tensor may be left
@@ -47,12 +48,14 @@ mod schemes;
 mod shards;
 
 pub use checkpoint::Checkpoint;
+#[cfg(feature = "cli")]
+pub(crate) use config::{CHECKED, activation, contradictions as config_contradictions};
 pub use config::{ConfigError, Contradiction, check_config};
 pub use error::{Fault, LoadError};
 pub use llama2c::{Llama2cError, Llama2cHeader, llama2c};
 pub use origin::Origin;
 pub use scheme::Scheme;
 pub use schemes::{
-    HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta, MetaLlama, MinGpt, NanoGpt, Native,
+    HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta, Kwt1, MetaLlama, MinGpt, NanoGpt, Native,
     TorchDecoder, TorchEncoder, TorchTransformer,
 };

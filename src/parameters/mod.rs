@@ -6,6 +6,7 @@ mod model;
 mod table;
 mod tensor;
 mod type_name;
+mod walk;
 
 pub use fingerprint::Fingerprint;
 pub use table::Table;
@@ -14,6 +15,7 @@ pub use tensor::{Name, Shape, Tensor, WrongCount};
 pub(crate) use type_name::TypeName;
 #[doc(hidden)]
 pub use type_name::debug;
+pub(crate) use walk::Walk;
 
 use crate::plain::{Plain, Zero};
 use core::marker::PhantomData;

@@ -2,6 +2,7 @@
 
 mod bert;
 mod gpt;
+mod kwt;
 mod llama;
 mod meta;
 mod native;
@@ -9,6 +10,7 @@ mod torch;
 
 pub use bert::{HuggingFaceBert, HuggingFaceRoberta};
 pub use gpt::{HuggingFaceGpt2, MinGpt, NanoGpt};
+pub use kwt::Kwt1;
 pub use llama::HuggingFaceLlama;
 pub use meta::MetaLlama;
 pub use native::Native;

@@ -1,0 +1,5 @@
+//! The program: see `constformer --help`.
+
+fn main() -> std::process::ExitCode {
+    constformer::cli::main()
+}
