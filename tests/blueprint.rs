@@ -208,5 +208,9 @@ fn texts_that_are_no_types() {
     }
     let large = "Encoder<Bert, 16777216, 16384, 16777216, 1>";
     assert_eq!(error(large), format!("`{large}` has more parameters than any machine holds"));
+    let stack = format!("[[{large}; 65535]; 65535]");
+    assert!(error(&stack).ends_with(" has more parameters than any machine holds"));
+    let small = "[[[[EncoderBlock<Gpt2, 1, 1, 1>; 65535]; 65535]; 65535]; 65535]";
+    assert!(error(small).ends_with(" has more parameters than any machine holds"));
     assert!(error(&"[".repeat(100_000)).starts_with("not a type: a type that ends expected"));
 }

@@ -1,7 +1,7 @@
 //! Layers: linear maps, norms, attention, feed-forward layers, blocks, stacks.
 
 use super::{
-    BlueprintError, Expression,
+    BlueprintError, Expression, MOST,
     arguments::{Arguments, Result, wrong},
     family::{BIASES, EXPONENT, NormKind, Parts},
     memory::Memory,
@@ -143,6 +143,9 @@ pub(super) fn layer(expression: &Expression) -> Result<Option<Layer>> {
     let (name, mut arguments) = match expression {
         Expression::Array(part, n @ 1..=0xffff) => {
             let Some(part) = layer(part)? else { return Ok(None) };
+            if part.node.count().saturating_mul(*n) > MOST {
+                return wrong(format!("`{expression}` has more parameters than any machine holds"));
+            }
             let n = *n as usize;
             let hyperparameters = Hyperparameters::NONE;
             let macs = part.macs.times(n);

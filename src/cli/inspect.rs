@@ -54,10 +54,16 @@ pub(super) fn inspect(arguments: &Inspect, out: &mut dyn Write, err: &mut dyn Wr
 fn of_image(arguments: &Inspect, image: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
     let file = &arguments.file;
     let info = image::Info::parse(image).map_err(|error| Failure::file(file, error))?;
-    writeln!(out, "{}: an image", file.display())?;
+    let title = format!("{}: an image", file.display());
     match source::described(info.description) {
-        Some(blueprint) if blueprint.fingerprint() == info.fingerprint => of_type(arguments, &blueprint, out),
+        Some(blueprint) if blueprint.fingerprint() == info.fingerprint => {
+            let is_whole = info.is_of(image, info.fingerprint, blueprint.bytes());
+            is_whole.map_err(|error| Failure::file(file, error))?;
+            writeln!(out, "{title}")?;
+            of_type(arguments, &blueprint, out)
+        }
         _ => {
+            writeln!(out, "{title}")?;
             writeln!(out, "type         {}, which is not one of this library", info.description)?;
             writeln!(out, "fingerprint  {}", info.fingerprint)?;
             writeln!(out, "flash        {} bytes", grouped(info.weights.len() as u64, ","))?;

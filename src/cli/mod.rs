@@ -35,7 +35,8 @@ const EXAMPLES: &str = "Examples:
 
 const CONFIG: &str = "What config.json says, by its \"model_type\":
   bert, roberta, xlm-roberta, camembert, gpt2, llama
-      as Hugging Face writes it
+      as Hugging Face writes it; the vector of a text is the mean of its tokens, or what the 1_Pooling/config.json of
+      sentence-transformers beside it says
   nanogpt (\"bias\" may be false), mingpt
       {\"model_type\": \"nanogpt\", \"n_layer\": 6, \"n_head\": 6, \"n_embd\": 384, \"vocab_size\": 65, \"block_size\": 256}
   torch_transformer_encoder (nn.TransformerEncoder), torch_transformer_decoder

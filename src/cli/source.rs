@@ -59,7 +59,9 @@ pub(super) fn config_path(checkpoint: &Path, asked: Option<&PathBuf>) -> Option<
 
 /// What the config.json at `path` says of a checkpoint.
 pub(super) fn config(path: &Path, checkpoint: &Checkpoint<'_>) -> Result<Config, Failure> {
-    Config::read(&read(path)?, checkpoint).map_err(|error| Failure::file(path, error))
+    let pooling = path.with_file_name("1_Pooling").join("config.json");
+    let pooling = if pooling.is_file() { Some(read(&pooling)?) } else { None };
+    Config::read(&read(path)?, pooling.as_deref(), checkpoint).map_err(|error| Failure::file(path, error))
 }
 
 /// What the header of a llama2.c checkpoint says.

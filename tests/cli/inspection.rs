@@ -96,6 +96,30 @@ fn unknown_keys_are_named() {
     assert_eq!(err, "note: config.json also says, and it was not looked at: frobnicate\n");
 }
 
+/// What sentence-transformers says of a model.
+#[test]
+fn poolings() {
+    let folder = Folder::new("poolings");
+    let weights = tensors("transformers_models.safetensors", "bert");
+    let bert = folder.checkpoint("bert", &weights, &config("bert").to_string());
+    let of = |says: &str| {
+        folder.write("bert/1_Pooling/config.json", says);
+        constformer(&[&"inspect", &bert, &"--config", &bert.join("config.json")])
+    };
+    let mean = r#"{"word_embedding_dimension": 22, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}"#;
+    let (_, out, _) = of(mean);
+    assert!(out.contains(", Encoder<Bert, 2, 22, 37, 2>, 22>\n"), "{out}");
+    let first = mean.replace("false", "x").replace("true", "false").replace('x', "true");
+    let (_, out, _) = of(&first);
+    check::<TextEncoder<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22, FirstToken>>(&out);
+    for says in [mean.replace("false", "true"), mean.replace("mean", "max"), "{}".into(), "[]".into()] {
+        assert_eq!(of(&says).0, 1, "{says}");
+    }
+    let (_, _, error) = of(&mean.replace("mean", "max"));
+    let line = "1_Pooling/config.json: pooling_mode_mean_tokens or pooling_mode_cls_token expected, found pooling_mode_max_tokens: true";
+    assert!(error.contains(line), "{error}");
+}
+
 #[test]
 fn real_models() {
     type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 12, 64, 256, 1>, 64, 12>;

@@ -7,9 +7,10 @@ use crate::{
         Expression,
         family::{Parts, theta_in_rust},
     },
-    load::{HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta},
+    load::{Contradiction, HuggingFaceBert, HuggingFaceGpt2, HuggingFaceLlama, HuggingFaceRoberta},
 };
-use std::{vec, vec::Vec};
+use serde_json::{Map, Value};
+use std::{format, string::String, vec, vec::Vec};
 
 pub(super) fn bert(keys: &mut Keys<'_>) -> Design {
     Design::new::<HuggingFaceBert>(text_encoder(keys, 12, 0))
@@ -37,6 +38,23 @@ fn text_encoder(keys: &mut Keys<'_>, exponent: u64, first_position: usize) -> Ex
     let sizes = ["num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads"];
     let encoder = stack("Encoder", blocks, sizes.map(|key| keys.number(key)));
     Expression::new("TextEncoder", [Expression::new("BertEmbedding", of), encoder, d_model.into()])
+}
+
+/// What sentence-transformers makes of the tokens; nothing, if it is the mean.
+pub(super) fn pooling(config: &Map<String, Value>, keys: &mut Keys<'_>) -> Option<Expression> {
+    let is_mode = |(key, value): &(&String, &Value)| key.starts_with("pooling_mode") && **value != Value::Bool(false);
+    let modes: Vec<_> = config.iter().filter(is_mode).map(|(key, value)| (key.as_str(), value)).collect();
+    match modes[..] {
+        [("pooling_mode_mean_tokens", Value::Bool(true))] => None,
+        [("pooling_mode_cls_token", Value::Bool(true))] => Some(Expression::named("FirstToken")),
+        _ => {
+            let expected = "pooling_mode_mean_tokens or pooling_mode_cls_token".into();
+            let found = modes.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ");
+            let found = if found.is_empty() { "nothing".into() } else { found };
+            keys.problems.push(Contradiction { key: "1_Pooling/config.json".into(), expected, found });
+            None
+        }
+    }
 }
 
 pub(super) fn gpt2(keys: &mut Keys<'_>) -> Design {
@@ -87,11 +105,7 @@ fn theta(keys: &mut Keys<'_>) -> u64 {
         Some(theta) if theta_in_rust(theta).is_some() => theta,
         _ => {
             let expected = "a whole number of at most four digits and zeros".into();
-            keys.problems.push(crate::load::Contradiction {
-                key: "rope_theta".into(),
-                expected,
-                found: std::format!("{value}"),
-            });
+            keys.problems.push(Contradiction { key: "rope_theta".into(), expected, found: format!("{value}") });
             10_000
         }
     }

@@ -11,6 +11,7 @@ use super::{Blueprint, BlueprintError, Expression, Model};
 use crate::load::{Checkpoint, ConfigError, Contradiction, LoadError, Scheme, config_contradictions};
 use core::{error::Error, fmt};
 use keys::Keys;
+use serde_json::{Map, Value};
 use std::{
     string::{String, ToString},
     vec::Vec,
@@ -56,12 +57,14 @@ const KINDS: [(&str, fn(&mut Keys<'_>) -> Design); 12] = [
 ];
 
 impl Config {
-    /// Reads the `config.json` of a checkpoint: a head may be there or not.
-    pub(crate) fn read(json: &[u8], checkpoint: &Checkpoint<'_>) -> Result<Self, UnknownModel> {
-        let config = match serde_json::from_slice(json) {
-            Ok(config) => config,
-            Err(error) => return Err(UnknownModel::Config(ConfigError::Malformed(error.to_string()))),
+    /// Reads the `config.json` of a checkpoint: a head may be there or not. `pooling` is the `1_Pooling/config.json` that
+    /// sentence-transformers has beside it.
+    pub(crate) fn read(json: &[u8], pooling: Option<&[u8]>, checkpoint: &Checkpoint<'_>) -> Result<Self, UnknownModel> {
+        let object = |json: &[u8]| {
+            let malformed = |error: serde_json::Error| UnknownModel::Config(ConfigError::Malformed(error.to_string()));
+            serde_json::from_slice::<Map<String, Value>>(json).map_err(malformed)
         };
+        let config = object(json)?;
         let has_head = checkpoint.tensors().any(|(name, _)| name.ends_with("lm_head.weight"));
         let mut keys = Keys::new(&config, has_head);
         let kind = keys.text("model_type", "");
@@ -70,7 +73,12 @@ impl Config {
             keys.refuse("model_type", &names.join(", "));
             return Err(UnknownModel::Keys(keys.problems));
         };
-        let Design { model, fill } = design(&mut keys);
+        let Design { mut model, fill } = design(&mut keys);
+        if let (Some(json), Expression::Type(name, arguments)) = (pooling, &mut model)
+            && name == "TextEncoder"
+        {
+            arguments.extend(hugging_face::pooling(&object(json)?, &mut keys));
+        }
         if !keys.problems.is_empty() {
             return Err(UnknownModel::Keys(keys.problems));
         }
