@@ -60,6 +60,7 @@ fn parts_of_layers() {
     check::<BertEmbedding<19, 6, 23>>();
     check::<BertEmbedding<19, 6, 23, 1, U5>>();
     check::<PatchEmbedding<13, 6, 11>>();
+    check::<SinusoidalEmbedding<19, 6, 23>>();
 }
 
 macro_rules! families {
@@ -121,6 +122,11 @@ fn whole_models() {
     check_described::<Classifier<PatchEmbedding<13, 6, 11>, Encoder<Vit, 2, 6, 5, 3>, 6, 7, Mean>>();
     check_described::<Classifier<TokenEmbedding<13, 6>, Decoder<Gpt2, 2, 6, 5, 3>, 6, 7, Mean>>();
     check_model::<Classifier<TokenEmbedding<13, 6>, [EncoderBlock<Gpt2, 6, 5, 3>; 2], 6, 7>>();
+    check_described::<Transformer<Vaswani, 3, 22, 37, 2, 53, 17>>();
+    check_described::<Transformer<Custom<PreLn, Gelu, WithFinalNorm>, 2, 21, 13, 7, 53, 19>>();
+    check_described::<LanguageModel<SinusoidalEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
+    check_model::<MaskedLanguageModel<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22, 53>>();
+    check_model::<MaskedLanguageModel<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22, 53, U5, Silu>>();
     // Of a real size: MiniLM.
     check_described::<TextEncoder<BertEmbedding<30_522, 384, 512>, Encoder<Bert, 6, 384, 1536, 12>, 384>>();
 }
@@ -195,6 +201,12 @@ fn texts_that_are_no_types() {
             "Classifier<TokenEmbedding<5, 6>, Encoder<Bert, 2, 7, 5, 7>, 6, 4>",
             "`Classifier`: stack of width 6 (`D_MODEL`) expected, found one of 7",
         ),
+        (
+            "MaskedLanguageModel<TokenEmbedding<5, 6>, Encoder<Bert, 2, 6, 5, 3>, 6, 4>",
+            "`MaskedLanguageModel` wants an embedding of 4 tokens, found one of 5",
+        ),
+        ("Transformer<Gpt2, 2, 6, 5, 3, 7, 8>", "`Transformer` wants a bidirectional family, found `Gpt2`"),
+        ("Transformer<Bert, 2, 6, 5, 4, 7, 8>", "4 heads do not divide a model width (`D_MODEL`) of 6"),
         (
             "LanguageModel<TokenEmbedding<5, 6>, Encoder<Gpt2, 2, 6, 5, 3>, 6, 4>",
             "a tied head wants an embedding of 4 tokens, found one of 5",

@@ -17,7 +17,14 @@ pub(super) struct Embedding {
     pub(super) hyperparameters: Hyperparameters,
 }
 
-pub(super) const NAMES: [&str; 4] = ["TokenEmbedding", "TextEmbedding", "BertEmbedding", "PatchEmbedding"];
+pub(super) const NAMES: [&str; 5] =
+    ["TokenEmbedding", "TextEmbedding", "SinusoidalEmbedding", "BertEmbedding", "PatchEmbedding"];
+
+/// A [`SinusoidalEmbedding`](crate::SinusoidalEmbedding).
+pub(super) fn sinusoidal(vocabulary: usize, d_model: usize, positions: usize) -> Node {
+    let start = START.name("sinusoidal embedding").number(positions);
+    Node::Struct(start, vec![("tokens", tokens(vocabulary, d_model))])
+}
 
 fn tokens(vocabulary: usize, d_model: usize) -> Node {
     Node::Struct(START.name("token embedding"), vec![("weight", Node::Table(vocabulary, d_model))])
@@ -46,6 +53,7 @@ pub(super) fn embedding(expression: &Expression) -> Result<Embedding> {
             let node = Node::Struct(START.name("text embedding"), fields);
             (node, none, Hyperparameters { positions: Some(positions), ..of_text })
         }
+        "SinusoidalEmbedding" => (sinusoidal(first, d_model, arguments.number("POSITIONS")?), none, of_text),
         "BertEmbedding" => {
             let (positions, types) = (arguments.number("POSITIONS")?, arguments.number_or("TYPES", 2)?);
             let exponent = arguments.unsigned_or("E", 12, EXPONENT)?;

@@ -38,7 +38,7 @@ pub(crate) enum NormKind {
 pub(super) const EXPONENT: u64 = 16;
 
 /// Types of activations, and what hyperparameters call them.
-const ACTIVATIONS: [(&str, &str); 5] = [
+pub(super) const ACTIVATIONS: [(&str, &str); 5] = [
     ("Relu", Relu::NAME),
     ("Gelu", Gelu::NAME),
     ("GeluTanh", GeluTanh::NAME),

@@ -175,7 +175,30 @@ pub(super) fn layer(expression: &Expression) -> Result<Option<Layer>> {
     };
     let Widths { d_model, d_ff, d_kv, .. } = widths;
     let hyperparameters = hyperparameters(&family, widths, layers);
-    Ok(Some(Layer { node, memory: Memory { d_model, d_ff, d_kv }, macs, hyperparameters }))
+    Ok(Some(Layer { node, memory: Memory { d_model, d_ff, d_kv, cross_layers: None }, macs, hyperparameters }))
+}
+
+/// The encoder and the decoder of a `Transformer`, whose family is bidirectional.
+pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node)> {
+    let argument = arguments.expression("F")?;
+    let family = Parts::parse(argument)?;
+    if family.causal {
+        return wrong(format!("`Transformer` wants a bidirectional family, found `{argument}`"));
+    }
+    let layers = arguments.number("LAYERS")?;
+    let (d_model, d_ff) = (arguments.number("D_MODEL")?, arguments.number("D_FF")?);
+    let (heads, d_kv) = (arguments.number("HEADS")?, d_model);
+    let widths = Widths { d_model, d_ff, heads, kv_heads: heads, d_kv }.checked()?;
+    let square = (d_model * d_model) as u64;
+    let cross = Macs::per_token(4 * square).and(Macs::per_pair(2 * d_model as u64, false));
+    let decoder = macs(&Parts { causal: true, ..family }, widths).and(cross);
+    let encoder = Layer {
+        node: stack(&family, layers, block(&family, widths), d_model),
+        memory: Memory { d_model, d_ff, d_kv, cross_layers: Some(layers) },
+        macs: macs(&family, widths).and(decoder).times(layers),
+        hyperparameters: hyperparameters(&family, widths, Some(layers)),
+    };
+    Ok((encoder, stack(&family, layers, cross_block(&family, widths), d_model)))
 }
 
 /// `CrossDecoder` or `CrossBlock`, and the width; `None` if it is something else.
@@ -206,23 +229,31 @@ fn widths(arguments: &mut Arguments<'_>, is_decoder: bool) -> Result<Widths> {
     } else {
         (heads, d_model)
     };
-    for n in [d_model, heads, kv_heads, d_kv] {
-        if n > 1024 && (n > 16384 || n % 16 != 0) {
-            return wrong(format!("widths are 1 to 1024, then the multiples of 16 up to 16384, found {n}"));
+    Widths { d_model, d_ff, heads, kv_heads, d_kv }.checked()
+}
+
+impl Widths {
+    /// These, if rustc would not refuse them.
+    fn checked(self) -> Result<Self> {
+        let Self { d_model, heads, kv_heads, d_kv, .. } = self;
+        for n in [d_model, heads, kv_heads, d_kv] {
+            if n > 1024 && (n > 16384 || n % 16 != 0) {
+                return wrong(format!("widths are 1 to 1024, then the multiples of 16 up to 16384, found {n}"));
+            }
         }
+        if d_model % heads != 0 {
+            return wrong(format!("{heads} heads do not divide a model width (`D_MODEL`) of {d_model}"));
+        }
+        if heads % kv_heads != 0 {
+            return wrong(format!("{kv_heads} heads of key and value do not divide {heads} heads of the query"));
+        }
+        if d_model / heads * kv_heads != d_kv {
+            return wrong(format!(
+                "{kv_heads} heads of key and value, of {d_model} / {heads} columns each, do not make `D_KV` = {d_kv} columns"
+            ));
+        }
+        Ok(self)
     }
-    if d_model % heads != 0 {
-        return wrong(format!("{heads} heads do not divide a model width (`D_MODEL`) of {d_model}"));
-    }
-    if heads % kv_heads != 0 {
-        return wrong(format!("{kv_heads} heads of key and value do not divide {heads} heads of the query"));
-    }
-    if d_model / heads * kv_heads != d_kv {
-        return wrong(format!(
-            "{kv_heads} heads of key and value, of {d_model} / {heads} columns each, do not make `D_KV` = {d_kv} columns"
-        ));
-    }
-    Ok(Widths { d_model, d_ff, heads, kv_heads, d_kv })
 }
 
 /// `Linear` and its widths; `None` if it is something else.

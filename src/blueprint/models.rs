@@ -3,11 +3,14 @@
 use super::{
     Blueprint, BlueprintError, Cost, Expression,
     arguments::{Arguments, Result, wrong},
-    embeddings::{self, Embedding, embedding},
-    layers::{Layer, any_linear, any_norm, cross, layer, linear},
+    embeddings::{self, Embedding, embedding, sinusoidal},
+    family::{ACTIVATIONS, EXPONENT, NormKind},
+    layers::{self, Layer, any_linear, any_norm, cross, layer, linear, norm},
     node::{Node, START},
 };
-use crate::{FirstToken, Head, Hyperparameters, Linear, Mean, Pooling, Tied, TokenEmbedding, cost::Macs};
+use crate::{
+    Activation, FirstToken, Gelu, Head, Hyperparameters, Linear, Mean, Pooling, Tied, TokenEmbedding, cost::Macs,
+};
 use std::{format, vec};
 
 /// What a type is.
@@ -18,10 +21,11 @@ pub(super) fn interpret(expression: &Expression) -> Result<Blueprint> {
             (Node::Struct(START.name(name), fields.collect::<Result<_>>()?), None, Hyperparameters::NONE)
         }
         Expression::Type(name, arguments)
-            if matches!(name.as_str(), "TextEncoder" | "LanguageModel" | "Classifier") =>
+            if matches!(name.as_str(), "TextEncoder" | "MaskedLanguageModel" | "LanguageModel" | "Classifier") =>
         {
             model(name, Arguments::new(name, arguments))?
         }
+        Expression::Type(name, arguments) if name == "Transformer" => transformer(Arguments::new(name, arguments))?,
         Expression::Type(name, _) if embeddings::NAMES.contains(&name.as_str()) => {
             let Embedding { node, hyperparameters, .. } = embedding(expression)?;
             (node, None, hyperparameters)
@@ -69,6 +73,17 @@ fn model(name: &str, mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>
             let start = START.name("language model").name(head_name).number(vocabulary);
             (Node::Struct(start, fields), Hyperparameters { tied, ..Hyperparameters::NONE }.and(hyperparameters))
         }
+        "MaskedLanguageModel" => {
+            let vocabulary = arguments.number("VOCABULARY")?;
+            if of.hyperparameters.vocabulary != Some(vocabulary) {
+                let found = of.hyperparameters.vocabulary.unwrap_or_default();
+                return wrong(format!("`{name}` wants an embedding of {vocabulary} tokens, found one of {found}"));
+            }
+            macs = macs.and(Macs::once((d_model * (d_model + vocabulary)) as u64));
+            let head = masked_head(&mut arguments, d_model, vocabulary)?;
+            let fields = vec![embedding, ("encoder", layer.node), ("head", head)];
+            (Node::Struct(START.name("masked language model"), fields), hyperparameters)
+        }
         "Classifier" => {
             let classes = arguments.number("CLASSES")?;
             let pooling = [FirstToken::NAME, Mean::NAME][arguments.one_of(&["FirstToken", "Mean"])?];
@@ -86,6 +101,43 @@ fn model(name: &str, mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>
     };
     arguments.end()?;
     Ok((node, Some(Cost { memory: layer.memory, macs }), hyperparameters))
+}
+
+/// The head of a `MaskedLanguageModel`.
+fn masked_head(arguments: &mut Arguments<'_>, d_model: usize, vocabulary: usize) -> Result<Node> {
+    let exponent = arguments.unsigned_or("X", 12, EXPONENT)?;
+    let activation = match arguments.next() {
+        None => Gelu::NAME,
+        Some(argument) => match ACTIVATIONS.iter().find(|(name, _)| *argument == Expression::named(name)) {
+            Some((_, name)) => *name,
+            None => return Err(BlueprintError::Own(format!("{argument}"))),
+        },
+    };
+    let fields = vec![
+        ("dense", linear(d_model, d_model, true)),
+        ("norm", norm(NormKind::Layer { exponent, bias: true }, d_model)),
+        ("decoder_bias", Node::Vector(vocabulary)),
+        ("activation", Node::Phantom),
+    ];
+    Ok(Node::Struct(START.name("masked head").name(activation), fields))
+}
+
+/// An encoder, and a decoder that attends to it.
+fn transformer(mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>, Hyperparameters)> {
+    let (encoder, decoder) = layers::transformer(&mut arguments)?;
+    let [vocabulary, positions] = [arguments.number("VOCABULARY")?, arguments.number("POSITIONS")?];
+    arguments.format()?;
+    arguments.end()?;
+    let (d_model, memory) = (encoder.memory.d_model, encoder.memory);
+    let macs = encoder.macs.and(Macs::per_token((d_model * vocabulary) as u64));
+    let fields = vec![
+        ("embedding", sinusoidal(vocabulary, d_model, positions)),
+        ("encoder", encoder.node),
+        ("decoder", decoder),
+    ];
+    let (vocabulary, tied) = (Some(vocabulary), Some(true));
+    let hyperparameters = Hyperparameters { vocabulary, tied, ..encoder.hyperparameters };
+    Ok((Node::Struct(START.name("transformer"), fields), Some(Cost { memory, macs }), hyperparameters))
 }
 
 const TIED: &str = <Tied as Head<TokenEmbedding<1, 1>, 1, 1>>::NAME;
