@@ -42,6 +42,15 @@ fn check_model<M: Model>() -> Blueprint {
     blueprint
 }
 
+/// And what it costs to go on.
+fn check_cached<M: CachedModel + Described>() {
+    check_described::<M>();
+    let blueprint = check_model::<M>();
+    assert_eq!(blueprint.cached_memory(1, 1), Some(size_of::<CachedMemory<M, 1, 1>>() as u64));
+    assert_eq!(blueprint.cached_memory(17, 4), Some(size_of::<CachedMemory<M, 17, 4>>() as u64));
+    assert_eq!(blueprint.cached_memory(512, TILE as u64), Some(size_of::<CachedMemory<M, 512>>() as u64));
+}
+
 fn check_described<M: Model + Described>() {
     assert_eq!(*check_model::<M>().hyperparameters(), M::HYPERPARAMETERS, "{}", description::<M>());
 }
@@ -112,9 +121,9 @@ fn whole_models() {
     check_described::<TextEncoder<BertEmbedding<53, 21, 17, 1, U5>, Encoder<Custom<PostLn, Gelu>, 2, 21, 35, 3>, 21>>();
     check_described::<TextEncoder<TextEmbedding<53, 22, 17>, Encoder<Vit, 2, 22, 37, 2>, 22, FirstToken>>();
     check_described::<LanguageModel<TextEmbedding<53, 21, 17>, Encoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
-    check_described::<LanguageModel<TextEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
+    check_cached::<LanguageModel<TextEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
     check_described::<LanguageModel<BertEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53, Linear<21, 53>>>();
-    check_described::<
+    check_cached::<
         LanguageModel<TokenEmbedding<53, 24>, Decoder<Llama<HalfSplit>, 2, 24, 37, 6, f32, 2, 8>, 24, 53, Head>,
     >();
     check_described::<LanguageModel<TokenEmbedding<59, 24>, Decoder<Llama, 2, 24, 37, 6>, 24, 53, Head>>();
@@ -124,11 +133,20 @@ fn whole_models() {
     check_model::<Classifier<TokenEmbedding<13, 6>, [EncoderBlock<Gpt2, 6, 5, 3>; 2], 6, 7>>();
     check_described::<Transformer<Vaswani, 3, 22, 37, 2, 53, 17>>();
     check_described::<Transformer<Custom<PreLn, Gelu, WithFinalNorm>, 2, 21, 13, 7, 53, 19>>();
-    check_described::<LanguageModel<SinusoidalEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
+    check_cached::<LanguageModel<SinusoidalEmbedding<53, 21, 17>, Decoder<Gpt2, 2, 21, 84, 3>, 21, 53>>();
     check_model::<MaskedLanguageModel<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22, 53>>();
     check_model::<MaskedLanguageModel<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22, 53, U5, Silu>>();
     // Of a real size: MiniLM.
     check_described::<TextEncoder<BertEmbedding<30_522, 384, 512>, Encoder<Bert, 6, 384, 1536, 12>, 384>>();
+}
+
+#[test]
+fn models_without_a_cache() {
+    let cached = |blueprint: Blueprint| blueprint.cached_memory(17, 4);
+    assert_eq!(cached(check_model::<Decoder<Gpt2, 2, 21, 84, 3>>()), None);
+    assert_eq!(cached(check_model::<Classifier<TokenEmbedding<13, 6>, Decoder<Gpt2, 2, 6, 5, 3>, 6, 7>>()), None);
+    assert_eq!(cached(check_model::<LanguageModel<TextEmbedding<13, 6, 5>, Encoder<Gpt2, 2, 6, 5, 3>, 6, 13>>()), None);
+    assert_eq!(cached(check_model::<LanguageModel<BertEmbedding<13, 6, 5>, Decoder<Gpt2, 2, 6, 5, 3>, 6, 13>>()), None);
 }
 
 /// A `Custom` family with the parts of another is that one: the same images fit.

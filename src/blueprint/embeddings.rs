@@ -20,6 +20,9 @@ pub(super) struct Embedding {
 pub(super) const NAMES: [&str; 5] =
     ["TokenEmbedding", "TextEmbedding", "SinusoidalEmbedding", "BertEmbedding", "PatchEmbedding"];
 
+/// Those that are [`Incremental`](crate::Incremental).
+pub(super) const INCREMENTAL: [&str; 3] = ["TokenEmbedding", "TextEmbedding", "SinusoidalEmbedding"];
+
 /// A [`SinusoidalEmbedding`](crate::SinusoidalEmbedding).
 pub(super) fn sinusoidal(vocabulary: usize, d_model: usize, positions: usize) -> Node {
     let start = START.name("sinusoidal embedding").number(positions);

@@ -149,7 +149,8 @@ pub(super) fn layer(expression: &Expression) -> Result<Option<Layer>> {
             let n = *n as usize;
             let hyperparameters = Hyperparameters::NONE;
             let macs = part.macs.times(n);
-            return Ok(Some(Layer { node: Node::Stack(Box::new(part.node), n), macs, hyperparameters, ..part }));
+            let memory = Memory { cached_layers: None, ..part.memory };
+            return Ok(Some(Layer { node: Node::Stack(Box::new(part.node), n), memory, macs, hyperparameters }));
         }
         Expression::Type(name, arguments) => (name.as_str(), Arguments::new(name, arguments)),
         _ => return Ok(None),
@@ -175,7 +176,9 @@ pub(super) fn layer(expression: &Expression) -> Result<Option<Layer>> {
     };
     let Widths { d_model, d_ff, d_kv, .. } = widths;
     let hyperparameters = hyperparameters(&family, widths, layers);
-    Ok(Some(Layer { node, memory: Memory { d_model, d_ff, d_kv, cross_layers: None }, macs, hyperparameters }))
+    let cached_layers = layers.filter(|_| is_decoder);
+    let memory = Memory { d_model, d_ff, d_kv, cross_layers: None, cached_layers };
+    Ok(Some(Layer { node, memory, macs, hyperparameters }))
 }
 
 /// The encoder and the decoder of a `Transformer`, whose family is bidirectional.
@@ -194,7 +197,7 @@ pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node)
     let decoder = macs(&Parts { causal: true, ..family }, widths).and(cross);
     let encoder = Layer {
         node: stack(&family, layers, block(&family, widths), d_model),
-        memory: Memory { d_model, d_ff, d_kv, cross_layers: Some(layers) },
+        memory: Memory { d_model, d_ff, d_kv, cross_layers: Some(layers), cached_layers: None },
         macs: macs(&family, widths).and(decoder).times(layers),
         hyperparameters: hyperparameters(&family, widths, Some(layers)),
     };

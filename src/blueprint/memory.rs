@@ -9,6 +9,8 @@ pub(super) struct Memory {
     pub(super) d_kv: usize,
     /// Layers with cross-attention, of a [`Transformer`](crate::Transformer).
     pub(super) cross_layers: Option<usize>,
+    /// Layers of a [`CachedLayer`](crate::CachedLayer).
+    pub(super) cached_layers: Option<usize>,
 }
 
 impl Memory {
@@ -25,6 +27,12 @@ impl Memory {
             }
         };
         size_of::<f32>() as u64 * numbers
+    }
+
+    /// `size_of::<CachedMemory<M, CAPACITY, TILE>>()` of a language model; `None` if it has no cache.
+    pub(super) fn with_cache(self, capacity: u64, tile: u64) -> Option<u64> {
+        let cache = self.cached_layers? as u64 * self.key_values(capacity) + 2;
+        Some(size_of::<f32>() as u64 * (cache + self.stream(tile) + self.tile(capacity, tile)))
     }
 
     fn working(self, seq_len: u64, tile: u64) -> u64 {

@@ -94,6 +94,12 @@ impl Blueprint {
         self.cost.map(|cost| cost.memory.bytes(seq_len, tile))
     }
 
+    /// `size_of::<CachedMemory<M, CAPACITY, TILE>>()`; `None` if the type is no [`CachedModel`](crate::CachedModel).
+    #[must_use]
+    pub fn cached_memory(&self, capacity: u64, tile: u64) -> Option<u64> {
+        self.cost?.memory.with_cache(capacity, tile)
+    }
+
     /// `M::MACS.total(len)`
     #[must_use]
     pub fn macs(&self, len: usize) -> Option<u64> {

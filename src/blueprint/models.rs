@@ -6,6 +6,7 @@ use super::{
     embeddings::{self, Embedding, embedding, sinusoidal},
     family::{ACTIVATIONS, EXPONENT, NormKind},
     layers::{self, Layer, any_linear, any_norm, cross, layer, linear, norm},
+    memory::Memory,
     node::{Node, START},
 };
 use crate::{
@@ -31,7 +32,10 @@ pub(super) fn interpret(expression: &Expression) -> Result<Blueprint> {
             (node, None, hyperparameters)
         }
         other => match layer(other)? {
-            Some(Layer { node, memory, macs, hyperparameters }) => (node, Some(Cost { memory, macs }), hyperparameters),
+            Some(Layer { node, memory, macs, hyperparameters }) => {
+                let memory = Memory { cached_layers: None, ..memory };
+                (node, Some(Cost { memory, macs }), hyperparameters)
+            }
             None => (part(other)?, None, Hyperparameters::NONE),
         },
     };
@@ -51,7 +55,10 @@ fn part(expression: &Expression) -> Result<Node> {
 
 /// An embedding and a stack, and what is made of them.
 fn model(name: &str, mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>, Hyperparameters)> {
-    let of = embedding(arguments.expression("E")?)?;
+    let expression = arguments.expression("E")?;
+    let of = embedding(expression)?;
+    let goes_on = name == "LanguageModel"
+        && matches!(expression, Expression::Type(name, _) if embeddings::INCREMENTAL.contains(&name.as_str()));
     let stack = arguments.expression("L")?;
     let Some(layer) = layer(stack)? else { return Err(BlueprintError::Own(format!("{stack}"))) };
     let d_model = arguments.number("D_MODEL")?;
@@ -100,7 +107,8 @@ fn model(name: &str, mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>
         }
     };
     arguments.end()?;
-    Ok((node, Some(Cost { memory: layer.memory, macs }), hyperparameters))
+    let memory = Memory { cached_layers: layer.memory.cached_layers.filter(|_| goes_on), ..layer.memory };
+    Ok((node, Some(Cost { memory, macs }), hyperparameters))
 }
 
 /// The head of a `MaskedLanguageModel`.

@@ -102,8 +102,10 @@ fn of_type(arguments: &Inspect, blueprint: &Blueprint, out: &mut dyn Write) -> R
         writeln!(out, "Its parts run one by one, so it has no working memory of its own.")?;
         return Ok(());
     }
-    let titles = ["tokens", "tile", "working memory, bytes", "multiply-adds", "a token"];
-    let mut rows = vec![titles.map(String::from).to_vec()];
+    let has_cache = blueprint.cached_memory(1, 1).is_some();
+    let titles = ["tokens", "tile", "working memory, bytes", "with a cache, bytes", "multiply-adds", "a token"];
+    let titles = titles.iter().filter(|title| has_cache || !title.starts_with("with"));
+    let mut rows = vec![titles.map(|title| String::from(*title)).collect::<Vec<_>>()];
     let positions = blueprint.hyperparameters().positions.map(|n| n as u64);
     for len in lengths(&arguments.tokens, positions) {
         let (memory, macs) = match positions {
@@ -111,7 +113,11 @@ fn of_type(arguments: &Inspect, blueprint: &Blueprint, out: &mut dyn Write) -> R
             _ => (grouped(blueprint.memory(len, tile).unwrap_or_default(), ","), blueprint.macs(len as usize)),
         };
         let macs = |by| macs.map_or_else(String::new, |macs| grouped(macs / by, ","));
-        rows.push(vec![len.to_string(), tile.to_string(), memory, macs(1), macs(len)]);
+        let cached = blueprint.cached_memory(len, tile).map(|bytes| grouped(bytes, ","));
+        let cached = cached.map(|bytes| if macs(1).is_empty() { String::new() } else { bytes });
+        rows.push(
+            [len.to_string(), tile.to_string(), memory].into_iter().chain(cached).chain([macs(1), macs(len)]).collect(),
+        );
     }
     Ok(table::print(out, &rows, 0)?)
 }
