@@ -1,0 +1,107 @@
+//! Patches of images, frames of sound.
+
+use super::{Embedding, InputError, resize};
+use crate::{
+    cost::Macs, format::Format, kernel::Add, linear::Linear, message::Message, parameters, position::LearnedPositions,
+    sequence::Sequence,
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// y₀ = c + u(0), yₚ = W xₚ + b + u(p) for p ≥ 1
+///
+/// | symbol | shape | is |
+/// |---|---|---|
+/// | x | (n - 1) x `FEATURES` | patches of an image, frames of a spectrogram; x₁ is the first |
+/// | c | `D_MODEL` | [`class_token`](Self::class_token), put in front; a classifier reads its answer there |
+/// | W, b | `D_MODEL` x `FEATURES`, `D_MODEL` | [`projection`](Self::projection) |
+/// | u | `POSITIONS` x `D_MODEL` | [`positions`](Self::positions), that of the class token included |
+/// | y | n x `D_MODEL` | the tokens; n is at most `POSITIONS` |
+///
+/// Dosovitskiy et al., [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929), 2020. PyTorch's `torchvision`:
+/// `conv_proj`, `class_token`, `encoder.pos_embedding` of `VisionTransformer`. [`patches`] cuts an image up.
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct PatchEmbedding<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format = f32> {
+    /// W, b
+    pub projection: Linear<FEATURES, D_MODEL, T>,
+    /// c
+    pub class_token: [f32; D_MODEL],
+    /// u
+    pub positions: LearnedPositions<D_MODEL, POSITIONS>,
+}
+
+parameters! {
+    [const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format]
+    PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T> { projection, class_token, positions }
+    structure: |fingerprint| fingerprint.name("patch embedding");
+}
+
+impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format> Embedding<D_MODEL>
+    for PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T>
+{
+    type Input = [f32; FEATURES];
+
+    const MACS: Macs = Macs::per_token_but_first((FEATURES * D_MODEL) as u64);
+
+    fn forward<const SEQ_LEN: usize>(
+        &self,
+        inputs: &[[f32; FEATURES]],
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+    ) -> Result<(), InputError> {
+        resize(x, inputs.len(), 1)?;
+        self.positions.forward(x);
+        if let Some((first, patches)) = x.tokens_mut().split_first_mut() {
+            for (x, class_token) in first.iter_mut().zip(&self.class_token) {
+                *x += class_token;
+            }
+            self.projection.multiply(inputs, Add(patches));
+        }
+        Ok(())
+    }
+}
+
+/// The patches of `SIDE` x `SIDE` pixels of an image, row by row, each flattened row by row
+///
+/// `FEATURES` is `SIDE`², and `PATCHES` is `HEIGHT` `WIDTH` / `SIDE`²; other numbers do not compile.
+///
+/// ```
+/// let image = [[0, 1, 2, 3], [4, 5, 6, 7]].map(|row| row.map(|pixel| pixel as f32));
+/// let patches = constformer::patches::<2, 4, 2, 4, 2>(&image);
+/// assert_eq!(patches, [[0.0, 1.0, 4.0, 5.0], [2.0, 3.0, 6.0, 7.0]]);
+/// ```
+#[must_use]
+pub fn patches<
+    const HEIGHT: usize,
+    const WIDTH: usize,
+    const SIDE: usize,
+    const FEATURES: usize,
+    const PATCHES: usize,
+>(
+    image: &[[f32; WIDTH]; HEIGHT],
+) -> [[f32; FEATURES]; PATCHES] {
+    const {
+        let tile = SIDE > 0 && HEIGHT.is_multiple_of(SIDE) && WIDTH.is_multiple_of(SIDE);
+        if !tile || FEATURES != SIDE * SIDE || PATCHES != HEIGHT / SIDE * (WIDTH / SIDE) {
+            Message::new()
+                .number(PATCHES)
+                .text(" patches of ")
+                .number(FEATURES)
+                .text(" features cannot be those of ")
+                .number(SIDE)
+                .text(" x ")
+                .number(SIDE)
+                .text(" pixels of an image of ")
+                .number(HEIGHT)
+                .text(" x ")
+                .number(WIDTH)
+                .panic();
+        }
+    }
+    let mut patches = [[0.0; FEATURES]; PATCHES];
+    for (y, row) in image.iter().enumerate() {
+        for (x, pixel) in row.iter().enumerate() {
+            patches[y / SIDE * (WIDTH / SIDE) + x / SIDE][y % SIDE * SIDE + x % SIDE] = *pixel;
+        }
+    }
+    patches
+}
