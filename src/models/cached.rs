@@ -1,6 +1,13 @@
 //! Models that go on where they stopped.
 
-use crate::{cost::Model, plain::Zero, sequence::Sequence};
+use crate::{
+    attention::rows,
+    cache::Past,
+    cost::Model,
+    embedding::InputError,
+    plain::Zero,
+    sequence::{Sequence, TooLong},
+};
 use zerocopy::FromZeros;
 
 /// A model that remembers the tokens it was given: a [`LanguageModel`](crate::LanguageModel) of a
@@ -26,4 +33,22 @@ pub struct CachedWorking<const D_MODEL: usize, const TILE: usize, C, S> {
 
 impl<const D_MODEL: usize, const TILE: usize, C: Zero, S: Zero> Zero for CachedWorking<D_MODEL, TILE, C, S> {
     const ZERO: Self = Self { cache: Zero::ZERO, stream: Zero::ZERO, scratch: Zero::ZERO };
+}
+
+/// Takes `inputs` in tiles of `TILE`, with `step`, which makes the cache remember them. If a step fails, the cache forgets those
+/// before it too.
+pub(super) fn in_tiles<I, C: Past, const CAPACITY: usize, const TILE: usize>(
+    inputs: &[I],
+    cache: &mut C,
+    mut step: impl FnMut(&[I], &mut C) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    let before = cache.len();
+    TooLong::check::<CAPACITY>(before.saturating_add(inputs.len()))?;
+    for inputs in inputs.chunks(rows::<TILE>()) {
+        if let Err(error) = step(inputs, cache) {
+            cache.rewind(before)?;
+            return Err(error);
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,7 @@
 //! Models that say what comes next.
 
-use super::{CachedModel, CachedWorking, Head, Tied};
+use super::{CachedModel, CachedWorking, Head, Tied, cached::in_tiles};
 use crate::{
-    attention::rows,
     cache::{CachedLayer, Past},
     cost::{Macs, Model, Working},
     embedding::{Embedding, Incremental, InputError},
@@ -10,7 +9,7 @@ use crate::{
     observe::{Observer, Unobserved, Watch},
     parameters,
     parameters::Name,
-    sequence::{Empty, TooLong},
+    sequence::Empty,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -175,18 +174,11 @@ where
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let CachedWorking { cache, stream, scratch } = memory;
-        let before = cache.len();
-        let all = before.saturating_add(inputs.len());
-        TooLong::check::<CAPACITY>(all)?;
         stream.clear();
-        for inputs in inputs.chunks(rows::<TILE>()) {
-            let step = self.embedding.forward_at(cache.position(), inputs, stream);
-            let step = step.and_then(|()| Ok(self.decoder.extend(stream, cache, scratch)?));
-            if let Err(error) = step {
-                cache.rewind(before)?;
-                return Err(error);
-            }
-        }
+        in_tiles::<_, _, CAPACITY, TILE>(inputs, cache, |inputs, cache| {
+            self.embedding.forward_at(cache.position(), inputs, stream)?;
+            Ok(self.decoder.extend(stream, cache, scratch)?)
+        })?;
         self.logits(stream.tokens().last().ok_or(Empty)?, logits);
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! The transformer: an encoder, and a decoder that attends to its output.
 
-use super::{Head, SinusoidalEmbedding, Tied};
+use super::{Head, SinusoidalEmbedding, Tied, cached::in_tiles};
 use crate::{
-    attention::rows,
     cache::Cache,
     cost::{Macs, Model, Working},
     cross::{CrossDecoder, CrossScratch, Source},
@@ -14,7 +13,7 @@ use crate::{
     mask::Bidirectional,
     parameters,
     plain::Zero,
-    sequence::{Empty, Sequence, TooLong},
+    sequence::{Empty, Sequence},
     shape::{SplitInto, Width},
     sub_layers::Scratch,
 };
@@ -184,17 +183,11 @@ where
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let TransformerMemory { cache, source, stream, scratch, .. } = memory;
-        let before = cache.len();
-        TooLong::check::<TARGET_LEN>(before.saturating_add(target.len()))?;
         stream.clear();
-        for inputs in target.chunks(rows::<TILE>()) {
-            let step = self.embedding.forward_at(cache.position(), inputs, stream);
-            let step = step.and_then(|()| Ok(self.decoder.extend(stream, source, cache, scratch)?));
-            if let Err(error) = step {
-                cache.rewind(before)?;
-                return Err(error);
-            }
-        }
+        in_tiles::<_, _, TARGET_LEN, TILE>(target, cache, |target, cache| {
+            self.embedding.forward_at(cache.position(), target, stream)?;
+            Ok(self.decoder.extend(stream, source, cache, scratch)?)
+        })?;
         let last = stream.tokens().last().ok_or(Empty)?;
         Tied.logits(&self.embedding, last, logits);
         Ok(())
