@@ -38,7 +38,7 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
         self.len == 0
     }
 
-    /// The position of the next token: how many there have been since the last reset.
+    /// The position of the next token: how many tokens are remembered, and how many were let go before them.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.let_go as usize + self.len()
@@ -52,6 +52,8 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
 
     /// Forgets all but the first `len` of the tokens remembered: to try another continuation.
     ///
+    /// If one that is forgotten was not a finite number, [`reset`](Self::reset) instead: see [`Causal`](crate::Causal).
+    ///
     /// # Errors
     ///
     /// [`TooLong`] if there are fewer than `len`; then nothing is changed.
@@ -63,7 +65,8 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
         Ok(())
     }
 
-    /// Lets go of the `count` oldest tokens, or of all: a sliding window. Those that stay keep their positions.
+    /// Lets go of the `count` oldest tokens, or of all: a sliding window. Those that stay keep their positions, so it is of no use
+    /// to an embedding that has come to its last position; rotary positions have no end.
     ///
     /// It moves what stays, so let go of many at once: of a quarter of the capacity, say.
     pub fn let_go(&mut self, count: usize) {
@@ -75,7 +78,7 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
             values.copy_within(count..self.len as usize, 0);
         }
         self.len -= count as u32;
-        self.let_go += count as u32;
+        self.let_go = self.let_go.saturating_add(count as u32);
     }
 
     pub(crate) const fn remembered(&self) -> Remembered {

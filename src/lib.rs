@@ -75,7 +75,7 @@ pub use linear::Linear;
 pub use mask::{Bidirectional, Causal, Mask};
 pub use models::{
     BertEmbedding, CachedMemory, CachedModel, CachedWorking, Head, LanguageModel, MaskedHead, MaskedLanguageModel,
-    SinusoidalEmbedding, TextEncoder, Tied, Transformer, TransformerMemory, Vocabulary,
+    SinusoidalEmbedding, TextEncoder, Tied, TokenTable, Transformer, TransformerMemory,
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use observe::{Observer, Unobserved};
@@ -84,7 +84,7 @@ pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
 pub use plain::boxed;
 pub use plain::{Plain, Zero};
 pub use pooling::{FirstToken, Mean, Pooling};
-pub use position::{LearnedPositions, SinusoidalPositions};
+pub use position::{LearnedPositions, NoPosition, SinusoidalPositions};
 pub use residual::{Placement, PostLn, PreLn};
 pub use rotation::{HalfSplit, Interleaved, NoRotation, Pairing, Rotation};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};

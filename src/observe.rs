@@ -20,7 +20,10 @@ use crate::parameters::Name;
 /// # Ok::<(), constformer::TooLong>(())
 /// ```
 ///
-/// A part of the model is seen under its own name when it has done its work, what lies inside of it below that:
+/// [`Layer::observe`](crate::Layer::observe) and those of [`CrossDecoder`](crate::CrossDecoder), [`Classifier`](crate::Classifier),
+/// [`TextEncoder`](crate::TextEncoder) and [`LanguageModel`](crate::LanguageModel) show what they do in a forward pass. A part of
+/// the model is seen under its own name when it has done its work, what lies inside of it below that. In a whole model, blocks are
+/// below `encoder` or `decoder`:
 ///
 /// | name | of a token |
 /// |---|---|
@@ -42,7 +45,8 @@ use crate::parameters::Name;
 /// | `head` | logits |
 ///
 /// Tokens pass in tiles, so all of a block is seen for the first tile, then for the next one. In a decoder with cross-attention
-/// there are `self_attention` and `cross_attention`. The outputs of the model are the same bits with and without an observer. What
+/// there are `self_attention` and `cross_attention`; keys and values of the
+/// latter are made once for the source, and not shown. The outputs of the model are the same bits with and without an observer. What
 /// a kernel does not keep (the output of a layer goes right into the residual stream) is computed once more to be seen; without
 /// an observer there is no code for any of it.
 pub trait Observer {

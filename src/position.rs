@@ -5,8 +5,9 @@ use crate::{
     message::Message,
     parameters,
     parameters::Table,
-    sequence::{Sequence, TooLong},
+    sequence::Sequence,
 };
+use core::{error::Error, fmt};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// yₚ = xₚ + wₚ, p being the position of the token
@@ -48,12 +49,12 @@ impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POS
     ///
     /// # Errors
     ///
-    /// [`TooLong`] if there are not so many positions; then nothing is changed.
+    /// [`NoPosition`] if there are not so many positions; then nothing is changed.
     pub fn forward_at<const SEQ_LEN: usize>(
         &self,
         position: usize,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), NoPosition> {
         add_at(&self.weight.rows, position, x)
     }
 }
@@ -119,12 +120,12 @@ impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, 
     ///
     /// # Errors
     ///
-    /// [`TooLong`] if there are not so many positions; then nothing is changed.
+    /// [`NoPosition`] if there are not so many positions; then nothing is changed.
     pub fn forward_at<const SEQ_LEN: usize>(
         &self,
         position: usize,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<(), TooLong> {
+    ) -> Result<(), NoPosition> {
         add_at(&self.table, position, x)
     }
 }
@@ -147,9 +148,10 @@ fn add_at<const D_MODEL: usize, const SEQ_LEN: usize>(
     table: &[[f32; D_MODEL]],
     position: usize,
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
-) -> Result<(), TooLong> {
+) -> Result<(), NoPosition> {
     let end = position.saturating_add(x.len());
-    let rows = table.get(position..end).ok_or(TooLong { capacity: table.len(), found: end })?;
+    let rows =
+        table.get(position..end).ok_or(NoPosition { position: end.saturating_sub(1), positions: table.len() })?;
     add(rows, x.tokens_mut());
     Ok(())
 }
@@ -161,3 +163,24 @@ fn add<const D_MODEL: usize>(table: &[[f32; D_MODEL]], x: &mut [[f32; D_MODEL]])
         }
     }
 }
+
+/// A token stands where there is no position any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPosition {
+    /// Where the last of the tokens stands, from 0.
+    pub position: usize,
+    /// Number of positions.
+    pub positions: usize,
+}
+
+impl fmt::Display for NoPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a token at position {}, where there are {} positions, the first being 0",
+            self.position, self.positions
+        )
+    }
+}
+
+impl Error for NoPosition {}

@@ -4,7 +4,8 @@ use libm::sqrt;
 
 /// y = x / max(‖x‖, ε), the vector of length 1 in the direction of x, with ε = 1e-12
 ///
-/// A vector of zeros stays one. Sums are in `f64`, so that no finite x is too long or too short. The module `Normalize` of
+/// A vector of zeros stays one, a shorter one than ε stays shorter than 1, and one with an infinite number becomes NaN. Sums are in
+/// `f64`, so that no finite x is too long. The module `Normalize` of
 /// sentence-transformers; PyTorch: `F.normalize`.
 ///
 /// ```

@@ -70,7 +70,7 @@ fn errors_change_nothing() {
     assert_eq!(wrong(&[]), Empty.into());
     assert_eq!(wrong(&[1, 1, 1, 1, 1, 29]), UnknownToken { id: 29, vocabulary: 29 }.into());
     assert_eq!(wrong(&[1; 15]), TooLong { capacity: 20, found: 21 }.into());
-    assert_eq!(wrong(&[1; 12]), TooLong { capacity: 17, found: 18 }.into(), "there are 17 positions");
+    assert_eq!(wrong(&[1; 12]), NoPosition { position: 17, positions: 17 }.into());
     model.extend(&TEXT[6..8], &mut memory, &mut logits).unwrap();
     assert_eq!(logits, kept);
 }
@@ -100,9 +100,9 @@ fn check_pieces<E: Incremental<21, Input = u32>>(embedding: &E) {
         embedding.forward_at(first, &TEXT[first..first + 5], &mut part).unwrap();
         assert_eq!(part.tokens(), &all.tokens()[first..first + 5]);
     }
-    for (first, found) in [(13, 18), (17, 22), (usize::MAX, usize::MAX)] {
+    for (first, position) in [(13, 17), (17, 21), (usize::MAX, usize::MAX - 1)] {
         let error = embedding.forward_at(first, &TEXT[..5], &mut part);
-        assert_eq!(error, Err(TooLong { capacity: 17, found }.into()));
+        assert_eq!(error, Err(NoPosition { position, positions: 17 }.into()));
         assert!(part.is_empty());
     }
     assert_eq!(embedding.forward_at(0, &[], &mut part), Err(Empty.into()));

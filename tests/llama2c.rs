@@ -192,8 +192,17 @@ fn files_that_are_none() {
     odd[12] = 4;
     assert_eq!(
         error(&odd).to_string(),
-        "not a llama2.c checkpoint, or damaged: n_heads that divide 6 and n_kv_heads that divide them expected, found 4 and 3"
+        "not a llama2.c checkpoint, or damaged: n_heads that divide dim = 6 expected, found 4"
     );
+
+    odd[12] = 6;
+    odd[16] = 4;
+    assert_eq!(
+        error(&odd).to_string(),
+        "not a llama2.c checkpoint, or damaged: n_kv_heads that divide n_heads = 6 expected, found 4"
+    );
+    odd[..4].copy_from_slice(&0x616b_3432_u32.to_le_bytes());
+    assert_eq!(error(&odd), Llama2cError::Version);
 
     let mut nan = file;
     let place = nan.len() - 4 * 23; // the last of the final norm

@@ -423,6 +423,42 @@ fn configurations() {
         wrong::<Far>("llama", &[("rope_theta", "null"), ("rope_parameters", "null")]),
         ["rope_theta: 500000 expected, found none, which is 10000"]
     );
+    let far = [("rope_theta", "null"), ("rope_parameters", r#"{"rope_theta": 5e5}"#)];
+    assert_eq!(wrong::<Far>("llama", &far), none);
+    assert_eq!(wrong::<Llama24<HalfSplit>>("llama", &far), ["rope_theta: 10000.0 expected, found 500000.0"]);
+    // What is no text, number, truth or object where it should be; what changes the outputs; other models.
+    for (key, value, expected) in [
+        ("rope_theta", "\"10000\"", "rope_theta: 10000 expected, found \"10000\""),
+        ("rms_norm_eps", "\"1e-5\"", "rms_norm_eps: a number expected, found \"1e-5\""),
+        ("hidden_act", "5", "hidden_act: a text expected, found 5"),
+        ("hidden_act", "[\"silu\"]", "hidden_act: a text expected, found [\"silu\"]"),
+        ("tie_word_embeddings", "0", "tie_word_embeddings: true or false expected, found 0"),
+        ("rope_scaling", "\"linear\"", "rope_scaling: an object expected, found \"linear\""),
+        ("rope_scaling", "{\"factor\": 2.0}", "rope_type: default expected, found none"),
+        ("sliding_window", "4", "sliding_window: none expected, found 4"),
+        ("model_type", "5", "model_type: a text expected, found 5"),
+        (
+            "model_type",
+            "\"gemma\"",
+            "model_type: bert, roberta, xlm-roberta, camembert, gpt2 or llama expected, found gemma",
+        ),
+    ] {
+        let mut found = wrong::<Tied24>("llama_tied", &[(key, value)]);
+        if found.is_empty() {
+            found = wrong::<Llama24<HalfSplit>>("llama", &[(key, value)]);
+        }
+        assert_eq!(found, [expected], "{key} {value}");
+    }
+    assert_eq!(
+        wrong::<TinyGpt2>("gpt2", &[("scale_attn_weights", "false")]),
+        ["scale_attn_weights: true expected, found false"]
+    );
+    assert_eq!(wrong::<Bert22>("bert", &[("hidden_act", "\"gelu_python\"")]), none);
+    let missing = |json: &str| match check_config::<Llama24<HalfSplit>>(json.as_bytes()) {
+        Err(ConfigError::Contradictions(all)) => all.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(missing(r#"{"model_type": "llama"}"#), ["rms_norm_eps: 1e-5 expected, found none, which is 1e-6"]);
     assert_eq!(wrong::<Far>("llama", &[("rope_theta", "5e5"), ("rope_parameters", "null")]), none);
     let scaling = r#"{"rope_type": "llama3", "factor": 8.0}"#;
     assert_eq!(
@@ -678,7 +714,7 @@ fn an_index_that_is_wrong() {
     ends(index(r#""weight": "1", "bias": "1""#), "index.json: bias expected in 1, found in no file");
     ends(index(r#""weight": "2", "bias": "1""#), "index.json: bias expected in 1, found in 2");
     ends(index(r#""bias": "2", "scale": "1""#), "index.json: scale expected in 1, found in no file");
-    ends(index(r#""weight": "1", "bias": 2"#), "the name of a file expected for bias, found ``");
+    ends(index(r#""weight": "1", "bias": 2"#), "the name of a file expected for bias, found 2");
     for outside in ["../x", "/etc/passwd", "a/b", "..", ""] {
         ends(index(&format!(r#""weight": "{outside}""#)), &format!("for weight, found `{outside}`"));
     }

@@ -73,7 +73,9 @@ fn errors_change_nothing() {
     assert_eq!(model.extend(&[1, 1, 1, 1, 29], &mut memory, &mut logits), Err(unknown), "in the second tile");
     let too_long = |capacity, found| Err(TooLong { capacity, found }.into());
     assert_eq!(model.extend(&[1; 19], &mut memory, &mut logits), too_long(20, 21));
-    assert_eq!(model.extend(&[1; 16], &mut memory, &mut logits), too_long(17, 18), "there are 17 positions");
+    let no_position = NoPosition { position: 17, positions: 17 };
+    assert_eq!(model.extend(&[1; 16], &mut memory, &mut logits), Err(no_position.into()));
+    assert_eq!(no_position.to_string(), "a token at position 17, where there are 17 positions, the first being 0");
     assert_eq!(model.encode(&[], &mut memory), Err(Empty.into()));
     assert_eq!(model.encode(&[1; 6], &mut memory), too_long(5, 6));
     assert_eq!(model.encode(&[1, 29], &mut memory), Err(unknown));

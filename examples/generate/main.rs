@@ -55,10 +55,10 @@ where
     let mut out = std::io::stdout().lock();
 
     let mut ids = text.prompt(&options.prompt)?;
-    write!(out, "{}", options.prompt)?;
     let prefill = Instant::now();
     model.extend(&ids, &mut memory, &mut logits)?;
     let (prompt, prefill) = (ids.len(), prefill.elapsed());
+    write!(out, "{}", options.prompt)?;
 
     let start = Instant::now();
     let steps = options.steps.min(CAPACITY.saturating_sub(prompt - 1));

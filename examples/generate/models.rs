@@ -50,12 +50,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 fn stories(path: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
     let file = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let header = Llama2cHeader::parse(&file)?;
-    let tokenizer = ["tok512.bin", "tokenizer.bin"].map(|name| path.with_file_name(name));
-    let tokenizer = match header.vocabulary {
-        512 => fs::read(&tokenizer[0]),
-        _ => fs::read(&tokenizer[1]),
-    };
-    let tokenizer = tokenizer.map_err(|error| format!("the tokenizer beside {}: {error}", path.display()))?;
+    let tokenizer = path.with_file_name(if header.vocabulary == 512 { "tok512.bin" } else { "tokenizer.bin" });
+    let tokenizer = fs::read(&tokenizer).map_err(|error| format!("{}: {error}", tokenizer.display()))?;
     if header.check::<Stories260K>().is_ok() {
         story::<_, _, 64, 512, _, 512>(&*of_file::<Stories260K>(&file)?, &tokenizer, options)
     } else if header.check::<Stories15M>().is_ok() {
@@ -91,7 +87,8 @@ where
 }
 
 fn hugging_face(folder: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
-    let config = fs::read(folder.join("config.json")).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let config = folder.join("config.json");
+    let config = fs::read(&config).map_err(|error| format!("{}: {error}", config.display()))?;
     match (check_config::<Gpt2Small>(&config), check_config::<SmolLm>(&config)) {
         (Ok(()), _) => of_folder::<_, _, 768, 50_257, _, HuggingFaceGpt2>(&mut *boxed::<Gpt2Small>(), folder, options),
         (_, Ok(())) => of_folder::<_, _, 576, 49_152, _, HuggingFaceLlama>(&mut *boxed::<SmolLm>(), folder, options),

@@ -29,6 +29,9 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let mut memory = boxed::<Memory>();
     let given: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(option) = given.iter().find(|text| text.starts_with('-')) {
+        return Err(format!("numbers from 0 to 9999 or English words expected, found `{option}`").into());
+    }
     for text in &given {
         let text = match text.parse::<usize>() {
             Ok(n @ ..10_000) => english(n),

@@ -29,7 +29,7 @@ pub(crate) fn translate(
     let (mut german, mut letter, mut logits) = (String::new(), BEGIN, [0.0; LETTERS]);
     loop {
         match translator.extend(&[letter], memory, &mut logits) {
-            Err(InputError::TooLong(_)) => return Ok(german), // it does not come to an end
+            Err(InputError::TooLong(_) | InputError::NoPosition(_)) => return Ok(german), // it does not come to an end
             result => result?,
         }
         letter = argmax(&logits)?;

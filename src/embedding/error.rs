@@ -1,6 +1,9 @@
 //! What can be wrong with inputs.
 
-use crate::sequence::{Empty, TooLong};
+use crate::{
+    position::NoPosition,
+    sequence::{Empty, TooLong},
+};
 use core::{error::Error, fmt};
 
 /// A model cannot work on what it was given.
@@ -11,6 +14,8 @@ pub enum InputError {
     Empty(Empty),
     /// There is no room for so much.
     TooLong(TooLong),
+    /// There are no positions for so much.
+    NoPosition(NoPosition),
     /// A token id is not one of the vocabulary.
     UnknownToken(UnknownToken),
 }
@@ -37,6 +42,7 @@ impl fmt::Display for InputError {
         match self {
             Self::Empty(e) => e.fmt(f),
             Self::TooLong(e) => e.fmt(f),
+            Self::NoPosition(e) => e.fmt(f),
             Self::UnknownToken(e) => e.fmt(f),
         }
     }
@@ -53,6 +59,12 @@ impl From<Empty> for InputError {
 impl From<TooLong> for InputError {
     fn from(e: TooLong) -> Self {
         Self::TooLong(e)
+    }
+}
+
+impl From<NoPosition> for InputError {
+    fn from(e: NoPosition) -> Self {
+        Self::NoPosition(e)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     format::Format,
     layer::Layer,
     mask::Bidirectional,
-    models::{Head, LanguageModel, MaskedLanguageModel, SinusoidalEmbedding, TextEncoder, Transformer, Vocabulary},
+    models::{Head, LanguageModel, MaskedLanguageModel, SinusoidalEmbedding, TextEncoder, TokenTable, Transformer},
     norm::{Exponent, LayerNorm},
     pooling::Pooling,
     shape::{SplitInto, Width},
@@ -68,7 +68,7 @@ where
 impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activation> Described
     for MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A>
 where
-    E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL> + Described,
+    E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL> + Described,
     L: Layer<D_MODEL> + Described,
 {
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters {

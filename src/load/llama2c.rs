@@ -58,6 +58,9 @@ pub struct Llama2cHeader {
     pub positions: usize,
 }
 
+/// What files of the later export begin with, "ak42" as a little-endian number.
+const MAGIC: [u8; 4] = *b"24ka";
+
 /// Bytes of the header.
 const HEADER: usize = 7 * size_of::<i32>();
 
@@ -71,6 +74,9 @@ impl Llama2cHeader {
         let Some(header) = file.first_chunk::<HEADER>() else {
             return Err(Llama2cError::Length { expected: HEADER as u128, found: file.len() });
         };
+        if header.first_chunk() == Some(&MAGIC) {
+            return Err(Llama2cError::Version);
+        }
         let mut numbers = header.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes));
         let mut next = |key| {
             let found = numbers.next().unwrap_or_default();
@@ -218,6 +224,8 @@ pub enum Llama2cError {
         /// Bytes of the file.
         found: usize,
     },
+    /// It begins with `ak42`: a file of llama2.c's later export, which other programs read.
+    Version,
     /// A number of the header is not above 0 (or, of `vocab_size`, is 0).
     Size {
         /// Its name in llama2.c.
@@ -242,12 +250,13 @@ impl fmt::Display for Llama2cError {
         match self {
             Self::Length { expected, found } => write!(f, "{expected} bytes expected, found {found}"),
             Self::Size { key, found } => write!(f, "{key} above 0 expected, found {found}"),
-            Self::Heads { d_model, heads, kv_heads } => {
-                write!(
-                    f,
-                    "n_heads that divide {d_model} and n_kv_heads that divide them expected, found {heads} and {kv_heads}"
-                )
+            Self::Heads { d_model, heads, .. } if d_model % heads != 0 => {
+                write!(f, "n_heads that divide dim = {d_model} expected, found {heads}")
             }
+            Self::Heads { heads, kv_heads, .. } => {
+                write!(f, "n_kv_heads that divide n_heads = {heads} expected, found {kv_heads}")
+            }
+            Self::Version => f.write_str("a file without a version expected, found one of the later export"),
         }
     }
 }

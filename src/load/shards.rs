@@ -18,7 +18,9 @@ pub(super) fn open(path: &Path) -> Result<Checkpoint<'static>, LoadError> {
     let mut files = BTreeMap::<&str, usize>::new();
     let mut checkpoint = Checkpoint::default();
     for (tensor, file) in map {
-        let file = file.as_str().unwrap_or_default();
+        let Some(file) = file.as_str() else {
+            return Err(wrong(&format!("the name of a file expected for {tensor}, found {file}")));
+        };
         let mut parts = Path::new(file).components();
         if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
             return Err(wrong(&format!("the name of a file expected for {tensor}, found `{file}`")));

@@ -36,7 +36,7 @@ pub trait Head<E, const D_MODEL: usize, const VOCABULARY: usize>: Parameters {
     message = "`{Self}` has no table of {VOCABULARY} tokens of width {D_MODEL} for a tied head",
     label = "an embedding of {VOCABULARY} tokens is wanted here"
 )]
-pub trait Vocabulary<const VOCABULARY: usize, const D_MODEL: usize> {
+pub trait TokenTable<const VOCABULARY: usize, const D_MODEL: usize> {
     /// The vectors.
     fn table(&self) -> &Table<VOCABULARY, D_MODEL>;
 }
@@ -53,7 +53,7 @@ parameters! { [] Tied {} }
 
 impl<E, const D_MODEL: usize, const VOCABULARY: usize> Head<E, D_MODEL, VOCABULARY> for Tied
 where
-    E: Vocabulary<VOCABULARY, D_MODEL>,
+    E: TokenTable<VOCABULARY, D_MODEL>,
 {
     const NAME: &'static str = "tied";
     const TIED: bool = true;
@@ -92,7 +92,7 @@ impl<E, const D_MODEL: usize, const VOCABULARY: usize, T: Format, B: Bias> Head<
     }
 }
 
-impl<const VOCABULARY: usize, const D_MODEL: usize> Vocabulary<VOCABULARY, D_MODEL>
+impl<const VOCABULARY: usize, const D_MODEL: usize> TokenTable<VOCABULARY, D_MODEL>
     for TokenEmbedding<VOCABULARY, D_MODEL>
 {
     fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
@@ -100,7 +100,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Vocabulary<VOCABULARY, D_MOD
     }
 }
 
-impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Vocabulary<VOCABULARY, D_MODEL>
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> TokenTable<VOCABULARY, D_MODEL>
     for TextEmbedding<VOCABULARY, D_MODEL, POSITIONS>
 {
     fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
@@ -109,7 +109,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Voca
 }
 
 impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent>
-    Vocabulary<VOCABULARY, D_MODEL> for BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
+    TokenTable<VOCABULARY, D_MODEL> for BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
 {
     fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
         &self.tokens.weight

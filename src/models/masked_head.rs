@@ -1,6 +1,6 @@
 //! From a token to a score for each token that may stand in its place.
 
-use super::{Head, Tied, Vocabulary};
+use super::{Head, Tied, TokenTable};
 use crate::{
     activation::{Activation, Gelu},
     cost::Macs,
@@ -51,7 +51,7 @@ impl<const D_MODEL: usize, const VOCABULARY: usize, E: Exponent, A: Activation> 
     /// Writes the logits of the token `x`.
     pub fn logits(
         &self,
-        embedding: &impl Vocabulary<VOCABULARY, D_MODEL>,
+        embedding: &impl TokenTable<VOCABULARY, D_MODEL>,
         x: &[f32; D_MODEL],
         logits: &mut [f32; VOCABULARY],
     ) {

@@ -1,6 +1,6 @@
 //! Models that say what was masked.
 
-use super::{MaskedHead, Vocabulary};
+use super::{MaskedHead, TokenTable};
 use crate::{
     activation::{Activation, Gelu},
     cost::{Macs, Model, Working},
@@ -48,7 +48,7 @@ pub struct MaskedLanguageModel<
     X: Exponent = U12,
     A: Activation = Gelu,
 > where
-    E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL>,
+    E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
 {
     /// Makes tokens of ids.
@@ -61,7 +61,7 @@ pub struct MaskedLanguageModel<
 
 parameters! {
     [
-        E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL>, L: Layer<D_MODEL>, const D_MODEL: usize,
+        E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>, L: Layer<D_MODEL>, const D_MODEL: usize,
         const VOCABULARY: usize, X: Exponent, A: Activation
     ]
     MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A> { embedding, encoder, head }
@@ -71,7 +71,7 @@ parameters! {
 impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activation> Model
     for MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A>
 where
-    E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL>,
+    E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
@@ -83,7 +83,7 @@ where
 impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activation>
     MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A>
 where
-    E: Embedding<D_MODEL> + Vocabulary<VOCABULARY, D_MODEL>,
+    E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
 {
     /// The vectors of the tokens, of which [`logits`](Self::logits) makes logits.

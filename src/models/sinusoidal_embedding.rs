@@ -1,6 +1,6 @@
 //! The embedding of the original transformer.
 
-use super::Vocabulary;
+use super::TokenTable;
 use crate::{
     cost::Macs,
     embedding::{Embedding, Incremental, InputError, TokenEmbedding},
@@ -74,7 +74,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incr
     }
 }
 
-impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Vocabulary<VOCABULARY, D_MODEL>
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> TokenTable<VOCABULARY, D_MODEL>
     for SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>
 {
     fn table(&self) -> &Table<VOCABULARY, D_MODEL> {

@@ -171,7 +171,8 @@ where
 
     /// Writes the logits of what comes after the tokens `target`, which come after those that the memory remembers.
     ///
-    /// A target at once or token by token gives the same, bit for bit.
+    /// A target at once or token by token gives the same, bit for bit. Before there is a source, it attends to none: its context is
+    /// zeros.
     ///
     /// # Errors
     ///
