@@ -361,24 +361,26 @@ fn config(case: &str, changes: &[(&str, &str)]) -> Vec<u8> {
     config.to_string().into_bytes()
 }
 
+type Bert22 = TextEncoder<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22>;
+type Roberta21 = TextEncoder<BertEmbedding<53, 21, 17, 1, U5>, Encoder<Roberta, 2, 21, 35, 3>, 21>;
+type Blocks<R, E> = Decoder<Llama<R, E>, 2, 24, 37, 6, f32, 2, 8>;
+type Llama24<R> = LanguageModel<TokenEmbedding<53, 24>, Blocks<R, U5>, 24, 53, Linear<24, 53, f32, NoBias>>;
+type Tied24 = LanguageModel<TokenEmbedding<53, 24>, Blocks<HalfSplit, typenum::U6>, 24, 53>;
+type Far = Llama24<HalfSplit<typenum::Prod<typenum::U500, typenum::U1000>>>;
+
+type Narrow = LanguageModel<TextEmbedding<53, 21, 17>, Encoder<Bert, 2, 21, 83, 3>, 21, 53>;
+
+/// What contradicts a type in the `config.json` of a case, with changes.
+fn wrong<M: Described>(case: &str, changes: &[(&str, &str)]) -> Vec<String> {
+    match check_config::<M>(&config(case, changes)) {
+        Ok(()) => vec![],
+        Err(ConfigError::Contradictions(all)) => all.iter().map(ToString::to_string).collect(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
 #[test]
 fn configurations() {
-    type Bert22 = TextEncoder<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22>;
-    type Roberta21 = TextEncoder<BertEmbedding<53, 21, 17, 1, U5>, Encoder<Roberta, 2, 21, 35, 3>, 21>;
-    type Blocks<R, E> = Decoder<Llama<R, E>, 2, 24, 37, 6, f32, 2, 8>;
-    type Llama24<R> = LanguageModel<TokenEmbedding<53, 24>, Blocks<R, U5>, 24, 53, Linear<24, 53, f32, NoBias>>;
-    type Tied24 = LanguageModel<TokenEmbedding<53, 24>, Blocks<HalfSplit, typenum::U6>, 24, 53>;
-    type Far = Llama24<HalfSplit<typenum::Prod<typenum::U500, typenum::U1000>>>;
-
-    type Narrow = LanguageModel<TextEmbedding<53, 21, 17>, Encoder<Bert, 2, 21, 83, 3>, 21, 53>;
-
-    fn wrong<M: Described>(case: &str, changes: &[(&str, &str)]) -> Vec<String> {
-        match check_config::<M>(&config(case, changes)) {
-            Ok(()) => vec![],
-            Err(ConfigError::Contradictions(all)) => all.iter().map(ToString::to_string).collect(),
-            Err(error) => panic!("{error}"),
-        }
-    }
     let none: [&str; 0] = [];
     assert_eq!(wrong::<Bert22>("bert", &[]), none);
     assert_eq!(wrong::<Bert22>("bert_mlm", &[]), none);
@@ -426,7 +428,35 @@ fn configurations() {
     let far = [("rope_theta", "null"), ("rope_parameters", r#"{"rope_theta": 5e5}"#)];
     assert_eq!(wrong::<Far>("llama", &far), none);
     assert_eq!(wrong::<Llama24<HalfSplit>>("llama", &far), ["rope_theta: 10000.0 expected, found 500000.0"]);
-    // What is no text, number, truth or object where it should be; what changes the outputs; other models.
+    let scaling = r#"{"rope_type": "llama3", "factor": 8.0}"#;
+    assert_eq!(
+        wrong::<Tied24>("llama_tied", &[("rope_scaling", scaling), ("tie_word_embeddings", "false")]),
+        ["rope_type: default expected, found llama3", "tie_word_embeddings: true expected, found false"]
+    );
+    assert_eq!(
+        wrong::<TinyGpt2>("gpt2", &[("n_inner", "85"), ("scale_attn_by_inverse_layer_idx", "true")]),
+        ["n_inner: 84 expected, found 85", "scale_attn_by_inverse_layer_idx: false expected, found true"]
+    );
+    assert_eq!(
+        wrong::<Narrow>("gpt2", &[]),
+        [
+            "n_inner: 83 expected, found null, which is 84",
+            "layer_norm_epsilon: 1e-12 expected, found 1e-5",
+            "activation_function: gelu expected, found gelu tanh",
+            "model_type: Post-LN expected, found gpt2, which is Pre-LN",
+            "model_type: bidirectional expected, found gpt2, which is causal"
+        ]
+    );
+    for json in ["", "[]", "{", "\"bert\""] {
+        assert!(matches!(check_config::<Bert22>(json.as_bytes()), Err(ConfigError::Malformed(_))));
+    }
+    assert!(check_config::<Bert22>(b"{}").is_ok());
+}
+
+/// What is no text, number, truth or object where it should be; what changes the outputs; other models.
+#[test]
+fn configurations_of_other_models() {
+    let none: [&str; 0] = [];
     for (key, value, expected) in [
         ("rope_theta", "\"10000\"", "rope_theta: 10000 expected, found \"10000\""),
         ("rms_norm_eps", "\"1e-5\"", "rms_norm_eps: a number expected, found \"1e-5\""),
@@ -460,29 +490,6 @@ fn configurations() {
     };
     assert_eq!(missing(r#"{"model_type": "llama"}"#), ["rms_norm_eps: 1e-5 expected, found none, which is 1e-6"]);
     assert_eq!(wrong::<Far>("llama", &[("rope_theta", "5e5"), ("rope_parameters", "null")]), none);
-    let scaling = r#"{"rope_type": "llama3", "factor": 8.0}"#;
-    assert_eq!(
-        wrong::<Tied24>("llama_tied", &[("rope_scaling", scaling), ("tie_word_embeddings", "false")]),
-        ["rope_type: default expected, found llama3", "tie_word_embeddings: true expected, found false"]
-    );
-    assert_eq!(
-        wrong::<TinyGpt2>("gpt2", &[("n_inner", "85"), ("scale_attn_by_inverse_layer_idx", "true")]),
-        ["n_inner: 84 expected, found 85", "scale_attn_by_inverse_layer_idx: false expected, found true"]
-    );
-    assert_eq!(
-        wrong::<Narrow>("gpt2", &[]),
-        [
-            "n_inner: 83 expected, found null, which is 84",
-            "layer_norm_epsilon: 1e-12 expected, found 1e-5",
-            "activation_function: gelu expected, found gelu tanh",
-            "model_type: Post-LN expected, found gpt2, which is Pre-LN",
-            "model_type: bidirectional expected, found gpt2, which is causal"
-        ]
-    );
-    for json in ["", "[]", "{", "\"bert\""] {
-        assert!(matches!(check_config::<Bert22>(json.as_bytes()), Err(ConfigError::Malformed(_))));
-    }
-    assert!(check_config::<Bert22>(b"{}").is_ok());
 }
 
 /// A pair of texts: type 0, then type 1, at positions that go on.
