@@ -5,6 +5,10 @@
 
 #![no_std]
 
+mod speaker;
+
+pub use speaker::{CAPACITY, SPEAKER_MEMORY, Silence, Speaker, SpeakerMemory, speak};
+
 use constformer::{
     Activation, Causal, Empty, Encoder, EncoderBlock, Family, FeedForward, Format, Layer, LearnedPositions, Linear,
     Macs, Memory, Model, NoBias, Plan, Pooling, PreLn, RmsNorm, Scratch, Sequence, SplitInto, Width, WithBias, Working,
