@@ -38,12 +38,13 @@ impl Message {
         self
     }
 
-    /// Panics with the text.
+    /// Panics with the text: in a constant, where that is a compile error. (At run time only if someone calls
+    /// [`Plan::assert_fits`](crate::Plan::assert_fits) there, which says so.)
     #[track_caller]
     pub(crate) const fn panic(&self) -> ! {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => panic!("{}", text),
-            Err(_) => panic!("a message that was cut off"),
+            Err(_) => panic!("a message that was cut off"), // inside of a character, since it was too long
         }
     }
 }

@@ -45,10 +45,9 @@ use crate::parameters::Name;
 /// | `head` | logits |
 ///
 /// Tokens pass in tiles, so all of a block is seen for the first tile, then for the next one. In a decoder with cross-attention
-/// there are `self_attention` and `cross_attention`; keys and values of the
-/// latter are made once for the source, and not shown. The outputs of the model are the same bits with and without an observer. What
-/// a kernel does not keep (the output of a layer goes right into the residual stream) is computed once more to be seen; without
-/// an observer there is no code for any of it.
+/// there are `self_attention` and `cross_attention`; keys and values of the latter are made once for the source, and not shown.
+/// The outputs of the model are the same bits with and without an observer. What a kernel does not keep (the output of a layer
+/// goes right into the residual stream) is computed once more to be seen; without an observer there is no code for any of it.
 pub trait Observer {
     /// Whether anything is to be seen.
     const ACTIVE: bool = true;

@@ -18,10 +18,13 @@ use std::{format, string::String};
 pub enum HuggingFaceGpt2 {}
 
 /// nanoGPT: the names of [`HuggingFaceGpt2`], but matrices are `[out, in]` (`nn.Linear`)
+///
+/// Its GELU is the exact one, which no name or shape tells: the family is `Masked<Custom<PreLn, Gelu, WithFinalNorm>, Causal>`, not
+/// [`Gpt2`](crate::Gpt2).
 #[derive(Debug)]
 pub enum NanoGpt {}
 
-/// minGPT: as [`NanoGpt`]; its head is not tied.
+/// minGPT: as [`NanoGpt`]; its head is not tied, and its GELU is that of [`Gpt2`](crate::Gpt2).
 pub type MinGpt = NanoGpt;
 
 fn origin(name: &str, transposed: bool) -> Option<Origin> {
