@@ -4,7 +4,6 @@
 //! With dimensions that are [`Dyn`](nalgebra::Dyn) the products are those of the crate `matrixmultiply`; with
 //! [`Const`](nalgebra::Const) they are the static ones.
 
-use constformer::{Parameters, Tensor};
 use nalgebra::{Const, DefaultAllocator, Dim, OMatrix, OVector, Storage, StorageMut, allocator::Allocator};
 
 /// What all functions below need: room for matrices and vectors of the dimensions of a model and a sequence.
@@ -42,11 +41,10 @@ impl<I: Dim, O: Dim> Linear<I, O>
 where
     DefaultAllocator: Allocator<O, I> + Allocator<O>,
 {
-    fn load<'a>(tensors: &mut impl Iterator<Item = Tensor<&'a [f32]>>, inputs: I, outputs: O) -> Self {
-        let (weight, bias) = (next(tensors), next(tensors));
+    fn load(tensors: &mut impl Iterator<Item = Vec<f32>>, inputs: I, outputs: O) -> Self {
         Self {
-            weight: OMatrix::from_fn_generic(outputs, inputs, |row, column| weight.get(row, column).unwrap()),
-            bias: OMatrix::from_fn_generic(outputs, Const::<1>, |row, _| bias.get(0, row).unwrap()),
+            weight: OMatrix::from_row_iterator_generic(outputs, inputs, next(tensors)),
+            bias: OMatrix::from_iterator_generic(outputs, Const::<1>, next(tensors)),
         }
     }
 
@@ -75,11 +73,8 @@ impl<D: Dim> LayerNorm<D>
 where
     DefaultAllocator: Allocator<D>,
 {
-    fn load<'a>(tensors: &mut impl Iterator<Item = Tensor<&'a [f32]>>, d_model: D, epsilon: f32) -> Self {
-        let mut vector = || {
-            let tensor = next(tensors);
-            OMatrix::from_fn_generic(d_model, Const::<1>, |row, _| tensor.get(0, row).unwrap())
-        };
+    fn load(tensors: &mut impl Iterator<Item = Vec<f32>>, d_model: D, epsilon: f32) -> Self {
+        let mut vector = || OMatrix::from_iterator_generic(d_model, Const::<1>, next(tensors));
         Self { weight: vector(), bias: vector(), epsilon }
     }
 
@@ -150,11 +145,13 @@ impl<D: Dim, F: Dim, H: Dim, N: Dim, A: Fn(f32) -> f32> Encoder<D, F, H, N, A>
 where
     DefaultAllocator: Room<D, F, N>,
 {
-    /// The encoder with the weights of `model`, which has `layers` blocks.
-    pub(crate) fn load(model: &impl Parameters, layers: usize, (d, f, d_head, n): (D, F, H, N), kind: Kind<A>) -> Self {
-        let mut tensors = vec![];
-        model.for_each_tensor(|_, tensor| tensors.push(tensor));
-        let tensors = &mut tensors.into_iter();
+    /// The encoder of `layers` blocks with the weights `tensors`, in the order of constformer's, each row by row.
+    pub(crate) fn load(
+        tensors: &mut impl Iterator<Item = Vec<f32>>,
+        layers: usize,
+        (d, f, d_head, n): (D, F, H, N),
+        kind: Kind<A>,
+    ) -> Self {
         let block = |_| Block {
             query: Linear::load(tensors, d, d),
             key: Linear::load(tensors, d, d),
@@ -242,6 +239,6 @@ fn softmax<N: Dim, S: Storage<f32, N> + StorageMut<f32, N>>(mut scores: nalgebra
     scores *= 1.0 / scores.sum();
 }
 
-fn next<'a>(tensors: &mut impl Iterator<Item = Tensor<&'a [f32]>>) -> Tensor<&'a [f32]> {
+fn next(tensors: &mut impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
     tensors.next().expect("as many tensors as the model has layers for")
 }
