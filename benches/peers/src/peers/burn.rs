@@ -156,6 +156,6 @@ impl Peer for BurnPeer {
 
     fn output(&mut self) -> Vec<f32> {
         let output = self.output.clone().expect("a forward pass before");
-        output.into_data().to_vec().expect("a tensor of f32")
+        output.into_data().try_to_vec().expect("a tensor of f32")
     }
 }

@@ -56,7 +56,7 @@ fn stack(shape: Shape, past: &Past) -> Result<CandlePeer> {
     let mut layers = vec![];
     for (index, block) in weights.by_ref().enumerate() {
         let cache = past.get(index).map(|[keys, values]| -> Result<[Tensor; 2]> {
-            let room = |values: &[f32]| {
+            let room = |values: &[f32]| -> Result<Tensor> {
                 let heads = tensor(values.to_vec(), &[1, shape.past, shape.heads, shape.d_head()])?;
                 let room = tensor(vec![0.0; CAPACITY * shape.d_model], &[1, shape.heads, CAPACITY, shape.d_head()])?;
                 room.slice_set(&heads.transpose(1, 2)?.contiguous()?, 2, 0)?;

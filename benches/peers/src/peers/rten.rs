@@ -10,7 +10,7 @@ use crate::{
     workload::Workload,
 };
 use rten::{Model, ModelOptions, NodeId, Value, ValueOrView};
-use rten_tensor::{AsView, Layout, NdTensor, Tensor};
+use rten_tensor::{AsView, NdTensor, Tensor};
 
 /// Tokens that the cache has room for.
 const CAPACITY: usize = 512;
