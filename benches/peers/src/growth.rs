@@ -32,15 +32,15 @@ pub fn measure(budget: Duration) -> Vec<Series> {
                     const $n: usize = $values;
                     let encoder = encoder::<Bert, { $layers }, { $d_model }, { 4 * $d_model }, { $heads }, { $tokens }>;
                     let workload = encoder("growth", "", Activation::Gelu, 1e-12, 0.0);
-                    (N, workload.shape, time(&workload, budget))
+                    ($n, workload.shape, time(&workload, budget))
                 }),*],
             }
         };
     }
     vec![
-        series!("tokens", "1 layer, width 384", |N| N, 1, 384, 12; 16 32 64 128 256 512 1024 2048),
-        series!("layers", "width 384, 128 tokens", |N| 128, N, 384, 12; 1 2 3 4 6 8 10 12),
-        series!("width", "1 layer, heads of 64, 128 tokens", |N| 128, 1, N, N / 64; 64 128 192 256 384 512 768 1024),
+        series!("tokens", "1 layer, width 384", |N| N, 1, 384, 12; 16 64 128 256 512 1024 2048),
+        series!("layers", "width 384, 128 tokens", |N| 128, N, 384, 12; 1 2 4 8 12),
+        series!("width", "1 layer, heads of 64, 128 tokens", |N| 128, 1, N, N / 64; 64 128 256 512 1024),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! tract: the ONNX model, declutterred and optimized by itself, which packs the weights; one state for all runs.
+//! tract: the ONNX model, optimized by itself, which packs the weights; one state for all runs. Attention is the operator
+//! `MultiHeadAttention`, which is faster than standard ones; but tract's has no past, so W5 is of standard ones and copies its cache.
 
 use super::{Past, Peer};
 use crate::{
@@ -21,7 +22,7 @@ pub(super) fn load(workload: &Workload, past: &Past) -> Box<dyn Peer> {
 }
 
 fn stack(shape: &Shape, past: &Past) -> TractResult<TractPeer> {
-    let model = onnx::model(shape, Style::Plain);
+    let model = onnx::model(shape, if shape.past == 0 { Style::Fused } else { Style::Plain });
     let model = tract_onnx::onnx().model_for_read(&mut &*model)?.into_optimized()?.into_runnable()?;
     let mut inputs =
         tvec![Tensor::from_shape(&[1, shape.tokens, shape.d_model], &Weights::tokens(shape))?.into_tvalue()];
