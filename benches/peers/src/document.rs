@@ -20,7 +20,8 @@ pub fn write(folder: &Path, text: &str, reports: &[Report], series: &[Series]) -
     for report in reports {
         let name = format!("ratios-{}-pages.svg", report.pages);
         plot::ratios(report, &folder.join(&name))?;
-        pictures += &format!("![The time of each framework by ours, {} pages]({name})\n\n", report.pages);
+        let picture = format!("![The time of each framework by ours, {} pages]({name})\n\n", report.pages);
+        pictures.push_str(&picture);
     }
     if let (false, Some(report)) = (series.is_empty(), reports.first()) {
         plot::growth(series, report.core.gflops, &folder.join("growth.svg"))?;

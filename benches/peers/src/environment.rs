@@ -8,16 +8,18 @@ use std::{fmt, process::Command};
 const ONE_THREAD: [&str; 5] =
     ["RAYON_NUM_THREADS", "RTEN_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
 
-/// glibc asks for huge pages for all that `malloc` hands out, and takes all of it from one growing heap, so that large tensors
-/// begin and end where they will; and it does not give memory back between forward passes.
-const HUGE: &str = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184";
+/// glibc takes all that `malloc` hands out from one growing heap, and gives none of it back between forward passes: so no
+/// framework pays for fresh pages, nor for which thread allocates.
+const HEAP: &str = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.arena_max=1";
+/// And that heap asks for huge pages.
+const HUGE: &str = "glibc.malloc.hugetlb=1";
 
 /// The size of the pages of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum Pages {
     /// 4 KiB: huge pages are disabled.
     Small,
-    /// 2 MiB, where the operating system has them: every `malloc` asks for them.
+    /// 2 MiB, where the operating system has them: the heap asks for them.
     Huge,
 }
 
@@ -39,10 +41,11 @@ impl fmt::Display for Pages {
 pub fn again(pages: Pages) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the path of this program"));
     command.envs(ONE_THREAD.map(|name| (name, "1")));
-    command.env_remove("GLIBC_TUNABLES");
-    if pages == Pages::Huge {
-        command.env("GLIBC_TUNABLES", HUGE);
-    }
+    let tunables = match pages {
+        Pages::Small => HEAP.to_owned(),
+        Pages::Huge => format!("{HEAP}:{HUGE}"),
+    };
+    command.env("GLIBC_TUNABLES", tunables);
     command
 }
 

@@ -74,6 +74,10 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// The largest difference of two outputs.
+///
+/// # Panics
+///
+/// If they are of different sizes.
 #[must_use]
 pub fn difference(x: &[f32], y: &[f32]) -> f32 {
     assert_eq!(x.len(), y.len(), "outputs of different sizes");

@@ -27,7 +27,9 @@ fn workload_of(row: &Row) -> Workload {
 fn table(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut out = line(header);
-    out += &format!("|---|{}\n", "---:|".repeat(header.len() - 1));
+    out.push_str("|---|");
+    out.push_str(&"---:|".repeat(header.len() - 1));
+    out.push('\n');
     rows.into_iter().for_each(|row| out += &line(&row));
     out + "\n"
 }

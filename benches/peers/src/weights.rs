@@ -119,6 +119,10 @@ impl Weights {
     }
 
     /// The final norm, after all blocks.
+    ///
+    /// # Panics
+    ///
+    /// Before that.
     pub fn final_norm(&mut self) -> Option<Norm> {
         assert_eq!(self.left, 0, "the final norm comes after the blocks");
         self.shape.final_norm.then(|| self.random.norm(self.shape.d_model))

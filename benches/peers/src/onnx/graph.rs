@@ -59,29 +59,29 @@ impl Builder {
         for layer in 0..self.shape.layers {
             let block = weights.next().expect("as many blocks as layers");
             let [attention_norm, feed_forward_norm] = [block.attention_norm, block.feed_forward_norm]
-                .map(|norm| (self.vector(norm.weight), self.vector(norm.bias)));
+                .map(|norm| (self.vector(&norm.weight), self.vector(&norm.bias)));
             let first = self.shape.norm_first;
             let normed = if first { self.norm(&x, &attention_norm) } else { x.clone() };
-            let query = self.linear(&normed, block.query);
-            let key = self.linear(&normed, block.key);
-            let value = self.linear(&normed, block.value);
-            let context = self.attention(layer, query, key, value);
-            let output = self.linear(&context, block.output);
+            let query = self.linear(&normed, &block.query);
+            let key = self.linear(&normed, &block.key);
+            let value = self.linear(&normed, &block.value);
+            let context = self.attention(layer, &query, &key, &value);
+            let output = self.linear(&context, &block.output);
             x = self.node("Add", &[&x, &output], vec![]);
             if !first {
                 x = self.norm(&x, &attention_norm);
             }
             let normed = if first { self.norm(&x, &feed_forward_norm) } else { x.clone() };
-            let inner = self.linear(&normed, block.inner);
+            let inner = self.linear(&normed, &block.inner);
             let inner = self.activation(&inner);
-            let outer = self.linear(&inner, block.outer);
+            let outer = self.linear(&inner, &block.outer);
             x = self.node("Add", &[&x, &outer], vec![]);
             if !first {
                 x = self.norm(&x, &feed_forward_norm);
             }
         }
         if let Some(Norm { weight, bias }) = weights.final_norm() {
-            let norm = (self.vector(weight), self.vector(bias));
+            let norm = (self.vector(&weight), self.vector(&bias));
             x = self.norm(&x, &norm);
         }
         // The last node is the output.
@@ -89,7 +89,7 @@ impl Builder {
         last.outputs[0] = "y".into();
     }
 
-    fn attention(&mut self, layer: usize, query: String, key: String, value: String) -> String {
+    fn attention(&mut self, layer: usize, query: &str, key: &str, value: &str) -> String {
         let Shape { heads, tokens, past, d_model, .. } = self.shape;
         let d_head = self.shape.d_head();
         let names = ["key", "value"].map(|kind| (format!("{kind}.{layer}"), format!("new_{kind}.{layer}")));
@@ -101,20 +101,20 @@ impl Builder {
             }
         }
         if self.style == Style::Fused {
-            return self.fused_attention(past, &names, [&query, &key, &value]);
+            return self.fused_attention(past, &names, [query, key, value]);
         }
         let mut split = |x: &str, order: [i64; 4]| {
-            let shape = self.integers(&[1, tokens as i64, heads as i64, d_head as i64]);
+            let shape = self.integers(&[1, tokens, heads, d_head]);
             let x = self.node("Reshape", &[x, &shape], vec![]);
             self.node("Transpose", &[&x], vec![ints("perm", &order)])
         };
         let rows = [0, 2, 1, 3];
-        let query = split(&query, rows);
-        let mut value = split(&value, rows);
+        let query = split(query, rows);
+        let mut value = split(value, rows);
         let key = if past == 0 {
-            split(&key, [0, 2, 3, 1])
+            split(key, [0, 2, 3, 1])
         } else {
-            let key = split(&key, rows);
+            let key = split(key, rows);
             let [(old_key, new_key), (old_value, new_value)] = &names;
             self.push("Concat", &[old_key, &key], &[new_key], vec![int("axis", 2)]);
             self.push("Concat", &[old_value, &value], &[new_value], vec![int("axis", 2)]);
@@ -127,18 +127,18 @@ impl Builder {
         let scores = self.node("Softmax", &[&scores], vec![int("axis", -1)]);
         let context = self.node("MatMul", &[&scores, &value], vec![]);
         let context = self.node("Transpose", &[&context], vec![ints("perm", &rows)]);
-        let shape = self.integers(&[1, tokens as i64, d_model as i64]);
+        let shape = self.integers(&[1, tokens, d_model]);
         self.node("Reshape", &[&context, &shape], vec![])
     }
 
     /// As one operator; with a past, one that appends keys and values in place if its inputs and outputs are the same memory.
     fn fused_attention(&mut self, past: usize, names: &[(String, String); 2], inputs: [&str; 3]) -> String {
         let context = self.name();
-        let heads = self.shape.heads as i64;
+        let heads = signed(self.shape.heads);
         if past == 0 {
             self.push("MultiHeadAttention", &inputs, &[&context], vec![int("num_heads", heads)]);
         } else {
-            let total = self.tensor(&[], INT32, (past as i32 + 1).to_le_bytes().to_vec());
+            let total = self.tensor(&[], INT32, (past as u32 + 1).to_le_bytes().to_vec());
             let [(old_key, new_key), (old_value, new_value)] = names;
             let inputs = [&inputs[..], &[old_key, old_value, BEFORE, &total]].concat();
             let attributes = vec![int("num_heads", heads), int("kv_num_heads", heads)];
@@ -157,9 +157,9 @@ impl Builder {
         }
     }
 
-    fn linear(&mut self, x: &str, map: Linear) -> String {
+    fn linear(&mut self, x: &str, map: &Linear) -> String {
         let weight = self.tensor(&[map.inputs, map.outputs], FLOAT, bytes(&map.transposed()));
-        let bias = self.vector(map.bias);
+        let bias = self.vector(&map.bias);
         let product = self.node("MatMul", &[x, &weight], vec![]);
         self.node("Add", &[&product, &bias], vec![])
     }
@@ -192,18 +192,18 @@ impl Builder {
         format!("v{}", self.names)
     }
 
-    fn vector(&mut self, values: Vec<f32>) -> String {
-        self.tensor(&[values.len()], FLOAT, bytes(&values))
+    fn vector(&mut self, values: &[f32]) -> String {
+        self.tensor(&[values.len()], FLOAT, bytes(values))
     }
 
-    fn integers(&mut self, values: &[i64]) -> String {
-        self.tensor(&[values.len()], INT64, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    fn integers(&mut self, values: &[usize]) -> String {
+        self.tensor(&[values.len()], INT64, values.iter().flat_map(|&value| signed(value).to_le_bytes()).collect())
     }
 
     fn tensor(&mut self, dimensions: &[usize], data_type: i32, data: Vec<u8>) -> String {
         let name = self.name();
         self.graph.initializers.push(Tensor {
-            dimensions: dimensions.iter().map(|&n| n as i64).collect(),
+            dimensions: dimensions.iter().map(|&n| signed(n)).collect(),
             data_type: Some(data_type),
             name: Some(name.clone()),
             data: Some(data),
@@ -221,7 +221,7 @@ impl Builder {
 }
 
 fn value(name: &str, element: i32, dimensions: &[usize]) -> Value {
-    let dimensions = dimensions.iter().map(|&n| Dimension { value: Some(n as i64) }).collect();
+    let dimensions = dimensions.iter().map(|&n| Dimension { value: Some(signed(n)) }).collect();
     let tensor = TensorType { element: Some(element), shape: Some(TensorShape { dimensions }) };
     Value { name: Some(name.into()), kind: Some(Type { tensor: Some(tensor) }) }
 }
@@ -240,4 +240,8 @@ fn ints(name: &str, values: &[i64]) -> Attribute {
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn signed(n: usize) -> i64 {
+    n.cast_signed() as i64
 }

@@ -12,6 +12,7 @@ use crate::{
 use burn::tensor::{
     Device, Tensor, TensorData, activation,
     module::{attention, layer_norm, linear},
+    ops::AttentionModuleOptions,
 };
 
 /// Tokens that the cache has room for.
@@ -119,7 +120,7 @@ impl Layer {
             value = values.clone().slice(seen);
             self.cache = Some([keys, values]);
         }
-        let context = attention(query, key, value, None, None, Default::default());
+        let context = attention(query, key, value, None, None, AttentionModuleOptions::default());
         self.output.forward(context.swap_dims(1, 2).reshape([1, tokens, d_model]))
     }
 

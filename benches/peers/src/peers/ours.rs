@@ -83,6 +83,10 @@ struct DecoderPeer<
 }
 
 /// A decoder whose cache remembers `PAST` tokens.
+///
+/// # Panics
+///
+/// If the shape has a longer past.
 #[must_use]
 pub fn decoder<
     F: Family<Mask = Causal>,

@@ -26,6 +26,10 @@ impl Python {
     /// # Errors
     ///
     /// If it cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// Never: its output is a pipe.
     pub fn start(interpreter: &Path, only: Option<&str>) -> io::Result<Self> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = here.join("target/workloads");

@@ -71,6 +71,6 @@ impl Peer for RtenPeer {
     }
 
     fn output(&mut self) -> Vec<f32> {
-        self.output.as_ref().map(|output| output.to_vec()).unwrap_or_default()
+        self.output.as_ref().map(AsView::to_vec).unwrap_or_default()
     }
 }
