@@ -106,7 +106,7 @@ fn workload<
 
     let input = OMatrix::from_fn_generic(shape.0, shape.3, |row, token| input[token][row]);
     let kind = Kind { norm_first: F::Placement::NORM_FIRST, epsilon, activation };
-    let mut tensors = vec![];
+    let mut tensors: Vec<Vec<f32>> = vec![];
     model.for_each_tensor(|_, tensor| tensors.push(tensor.row_major().collect()));
     let mut theirs = nalgebra_encoder::Encoder::load(&mut tensors.into_iter(), LAYERS, shape, kind);
     let mut output = input.clone();
