@@ -3,7 +3,7 @@
 use super::KeyValues;
 use crate::{
     activation::Identity,
-    kernel::{Product, ScaleRows, Store},
+    kernel::{PANEL, Product, ScaleRows, Store},
     machine::{Machine, Work},
     mask::{Mask, visible},
     math,
@@ -40,21 +40,24 @@ impl<K: Mask, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LE
         let temperature = 1.0 / math::sqrt(d_head as f32);
         // What the last query sees, all see or have masked.
         let seen = visible::<K>(column + query.len().saturating_sub(1), len).min(SEQ_LEN);
-        let shared = keys.chunks_exact(d_head.max(1)).enumerate().flat_map(|head| core::iter::repeat_n(head, group));
-        for (head, (shared, keys)) in shared.enumerate() {
+        for head in 0..D_MODEL / d_head.max(1) {
             let inputs = head * d_head..(head + 1) * d_head;
-            let columns = shared * d_head..(shared + 1) * d_head;
-            Product { x: query, inputs: inputs.clone(), w: keys, columns: 0..seen, first: 0 }
-                .run::<M, false>(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
+            let shared = head / group.max(1) * d_head;
+            for (panel, first) in keys.panels().zip((0..seen).step_by(PANEL)) {
+                let w = panel.numbers.get(shared * panel.width..(shared + d_head) * panel.width).unwrap_or_default();
+                let columns = panel.width.min(seen - first);
+                Product { x: query, inputs: inputs.clone(), w, stride: panel.width.max(1), columns, first }
+                    .run(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
+            }
             see::<K, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
                 let (visible, masked) = scores.split_at_mut(visible::<K>(column + row, len).min(seen));
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }
-            let w = values.get(..seen).unwrap_or_default();
-            Product { x: scores, inputs: 0..seen, w, first: inputs.start, columns }
-                .run::<M, false>(m, &mut ScaleRows { out: query, scale });
+            let w = values.as_flattened().get(shared..seen * D_KV).unwrap_or_default();
+            Product { x: scores, inputs: 0..seen, w, stride: D_KV.max(1), columns: d_head, first: inputs.start }
+                .run(m, &mut ScaleRows { out: query, scale });
             see::<K, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
                 scale.get(row).copied().unwrap_or(0.0)
             });

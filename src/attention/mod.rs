@@ -2,6 +2,7 @@
 
 mod grouped;
 mod heads;
+mod keys;
 mod projections;
 mod rotary;
 mod scratch;

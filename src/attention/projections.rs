@@ -1,9 +1,9 @@
 //! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
 
-use super::{AttentionTile, KeyValues, heads::Attend, rotary};
+use super::{AttentionTile, KeyValues, heads::Attend, keys::Remember, rotary};
 use crate::{
     activation::Identity,
-    kernel::{Epilogue, Store, Transpose},
+    kernel::{Epilogue, Store},
     machine::dispatch,
     mask::Mask,
     observe::{Observer, Watch},
@@ -49,14 +49,14 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
         watch: &mut Watch<'_, O>,
     ) {
         let KeyValues { keys, values } = key_values;
-        self.key(x, Transpose { out: keys, first: place.column });
+        self.key(x, Remember { keys, first: place.column });
         if O::ACTIVE {
             for row in 0..x.len() {
-                let key = keys.each_ref().map(|keys| keys.get(place.column + row).copied().unwrap_or_default());
+                let key: [f32; D_KV] = core::array::from_fn(|column| keys.get(column, place.column + row));
                 watch.field("key").row(row, &key);
             }
         }
-        rotary::rotate_columns::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
+        rotary::rotate_keys::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
         let values = values.get_mut(place.column..).unwrap_or_default();
         self.value(x, Store::<D_KV, Identity>::to(values));
         watch.field("value").rows(values.get(..x.len()).unwrap_or_default());

@@ -1,5 +1,6 @@
 //! What attention needs to know of the other tokens, and to work.
 
+use super::keys::Keys;
 use crate::{message::Message, plain::Zero};
 use zerocopy::FromZeros;
 
@@ -7,8 +8,7 @@ use zerocopy::FromZeros;
 #[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct KeyValues<const D_KV: usize, const SEQ_LEN: usize> {
-    /// One column per token, so that scores are a product of rows with a matrix.
-    pub(crate) keys: [[f32; SEQ_LEN]; D_KV],
+    pub(crate) keys: Keys<D_KV, SEQ_LEN>,
     pub(crate) values: [[f32; D_KV]; SEQ_LEN],
 }
 

@@ -9,5 +9,5 @@ mod product;
 
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store, Transpose};
+pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store};
 pub(crate) use product::{PANEL, Product};

@@ -8,7 +8,7 @@ mod rows;
 mod trigonometry;
 
 pub use rows::softmax;
-pub(crate) use rows::{Function, dot, map, softmax_row, square_of_norm, sum};
+pub(crate) use rows::{Function, dot, map, softmax_row, square_of_distance, sum};
 pub use trigonometry::{cos, sin};
 pub(crate) use trigonometry::{log_ten, power_of_ten, sin_cos};
 

@@ -1,0 +1,84 @@
+//! Keys, stored so that scores are a product.
+
+use crate::{
+    format::panel_position,
+    kernel::{Epilogue, PANEL},
+    machine::Machine,
+    plain::Zero,
+};
+use zerocopy::FromZeros;
+
+/// The keys of up to `SEQ_LEN` tokens, of `D_KV` columns each: transposed, in panels of 32 tokens, each column by column, as
+/// weights are in panels of outputs. So the scores of a head read the keys one after the other, and a key more touches one panel.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct Keys<const D_KV: usize, const SEQ_LEN: usize>([[f32; SEQ_LEN]; D_KV]);
+
+impl<const D_KV: usize, const SEQ_LEN: usize> Zero for Keys<D_KV, SEQ_LEN> {
+    const ZERO: Self = Self(Zero::ZERO);
+}
+
+/// A panel of keys: `numbers` are `width` for each column.
+pub(super) struct Panel<'a> {
+    pub(super) numbers: &'a [f32],
+    pub(super) width: usize,
+}
+
+impl<const D_KV: usize, const SEQ_LEN: usize> Keys<D_KV, SEQ_LEN> {
+    /// Tokens of the panel that begins with the token `first`.
+    const fn width(first: usize) -> usize {
+        let rest = SEQ_LEN.saturating_sub(first);
+        if rest < PANEL { rest } else { PANEL }
+    }
+
+    /// The panels, in order.
+    pub(super) fn panels(&self) -> impl Iterator<Item = Panel<'_>> {
+        let panels = self.0.as_flattened().chunks((D_KV * PANEL).max(1)).enumerate();
+        panels.map(|(i, numbers)| Panel { numbers, width: Self::width(i * PANEL) })
+    }
+
+    /// Where the number of `column` of the key of `token` is.
+    const fn position(column: usize, token: usize) -> usize {
+        panel_position(D_KV, SEQ_LEN, column, token)
+    }
+
+    /// The number of `column` of the key of `token`; 0 where there is no such key.
+    pub(super) fn get(&self, column: usize, token: usize) -> f32 {
+        self.0.as_flattened().get(Self::position(column, token)).copied().unwrap_or_default()
+    }
+
+    /// Sets the number of `column` of the key of `token`, if there is such a key.
+    pub(super) fn set(&mut self, column: usize, token: usize, number: f32) {
+        if token < SEQ_LEN
+            && let Some(place) = self.0.as_flattened_mut().get_mut(Self::position(column, token))
+        {
+            *place = number;
+        }
+    }
+
+    /// Forgets the `count` oldest of `len` keys.
+    pub(crate) fn let_go(&mut self, count: usize, len: usize) {
+        for column in 0..D_KV {
+            for token in count..len {
+                self.set(column, token - count, self.get(column, token));
+            }
+        }
+    }
+}
+
+/// Products become keys: row r that of token `first` + r.
+pub(super) struct Remember<'a, const D_KV: usize, const SEQ_LEN: usize> {
+    pub(super) keys: &'a mut Keys<D_KV, SEQ_LEN>,
+    pub(super) first: usize,
+}
+
+impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, D_KV, SEQ_LEN> {
+    #[inline(always)]
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        let mut lanes = [0.0; PANEL];
+        m.store(sums, &mut lanes);
+        for (column, lane) in (column..).zip(lanes).take(count) {
+            self.keys.set(column, self.first + row, lane);
+        }
+    }
+}
