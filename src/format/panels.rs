@@ -2,7 +2,7 @@
 
 use super::Matrix;
 use crate::{
-    kernel::{Epilogue, PANEL, Product},
+    kernel::{Epilogue, FewRows, PANEL, Product},
     machine::{Machine, Work, dispatch},
     message::Message,
     parameters::{self, Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
@@ -92,26 +92,36 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, m: M) {
-        let (x, w) = (self.x, self.w.0.as_flattened());
-        let rest = const { OUT % PANEL };
-        let (whole, narrow) = w.split_at_checked(w.len() - IN * rest).unwrap_or_default();
-        for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate() {
-            let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first: panel * PANEL };
-            if const { M::VECTORS == 2 } {
-                product.strips::<M, 2>(m, &mut self.then);
-            } else {
-                product.strips::<M, 1>(m, &mut self.then);
+    fn run<M: Machine>(self, m: M) {
+        let Self { x, w, mut then } = self;
+        let narrow = const { OUT % PANEL };
+        let (whole, rest) = w.0.as_flattened().split_at_checked(IN * (OUT - narrow)).unwrap_or_default();
+        if const { M::VECTORS == 2 } && x.len() < 4 {
+            FewRows { x, panels: whole }.run(m, &mut then);
+        } else {
+            for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate() {
+                let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first: panel * PANEL };
+                wide(m, &product, &mut then);
             }
         }
-        if rest > 0 {
-            let product = Product { x, inputs: 0..IN, w: narrow, stride: rest, columns: rest, first: OUT - rest };
-            if const { M::VECTORS == 2 && OUT % PANEL > M::LANES } {
-                product.strips::<M, 2>(m, &mut self.then);
+        if narrow > 0 {
+            let product = Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow };
+            if const { OUT % PANEL > M::LANES } {
+                wide(m, &product, &mut then);
             } else {
-                product.strips::<M, 1>(m, &mut self.then);
+                product.strips::<M, 1>(m, &mut then);
             }
         }
+    }
+}
+
+/// Strips as wide as the machine's register tile.
+#[inline(always)]
+fn wide<M: Machine, const IN: usize>(m: M, product: &Product<'_, IN>, then: &mut impl Epilogue) {
+    if const { M::VECTORS == 2 } {
+        product.strips::<M, 2>(m, then);
+    } else {
+        product.strips::<M, 1>(m, then);
     }
 }
 
