@@ -46,7 +46,7 @@ impl<K: Mask, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LE
             for (panel, first) in keys.panels().zip((0..seen).step_by(PANEL)) {
                 let w = panel.numbers.get(shared * panel.width..(shared + d_head) * panel.width).unwrap_or_default();
                 let columns = panel.width.min(seen - first);
-                Product { x: query, inputs: inputs.clone(), w, stride: panel.width.max(1), columns, first }
+                Product { x: query, inputs: inputs.clone(), w, stride: panel.width.max(1), columns, first, next: &[] }
                     .run(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
             }
             see::<K, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
@@ -56,8 +56,16 @@ impl<K: Mask, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LE
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }
             let w = values.as_flattened().get(shared..seen * D_KV).unwrap_or_default();
-            Product { x: scores, inputs: 0..seen, w, stride: D_KV.max(1), columns: d_head, first: inputs.start }
-                .run(m, &mut ScaleRows { out: query, scale });
+            Product {
+                x: scores,
+                inputs: 0..seen,
+                w,
+                stride: D_KV.max(1),
+                columns: d_head,
+                first: inputs.start,
+                next: &[],
+            }
+            .run(m, &mut ScaleRows { out: query, scale });
             see::<K, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
                 scale.get(row).copied().unwrap_or(0.0)
             });

@@ -100,12 +100,16 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
             FewRows { x, panels: whole }.run(m, &mut then);
         } else {
             for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate() {
-                let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first: panel * PANEL };
+                let first = panel * PANEL;
+                let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
+                let next = next.get(..IN * PANEL).unwrap_or(rest);
+                let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first, next };
                 wide(m, &product, &mut then);
             }
         }
         if narrow > 0 {
-            let product = Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow };
+            let product =
+                Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow, next: &[] };
             if const { OUT % PANEL > M::LANES } {
                 wide(m, &product, &mut then);
             } else {

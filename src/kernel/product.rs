@@ -1,8 +1,8 @@
 //! Rows times a matrix, in register tiles.
 
 use super::Epilogue;
-use crate::machine::Machine;
-use core::ops::Range;
+use crate::machine::{Machine, prefetch};
+use core::{ops::Range, slice::Chunks};
 
 /// Columns of a panel: at least two vectors on any machine.
 pub(crate) const PANEL: usize = 32;
@@ -23,7 +23,12 @@ pub(crate) struct Product<'a, const D: usize> {
     pub(crate) columns: usize,
     /// What the epilogue calls the first column.
     pub(crate) first: usize,
+    /// What will be multiplied next, and is asked for meanwhile.
+    pub(crate) next: &'a [f32],
 }
+
+/// Numbers in a cache line.
+const LINE: usize = 16;
 
 impl<const D: usize> Product<'_, D> {
     /// Hands the product to `epilogue`, in strips as wide as the columns ask for.
@@ -41,19 +46,20 @@ impl<const D: usize> Product<'_, D> {
     /// Columns outermost: each weight is read from memory once, and used for all rows.
     #[inline(always)]
     pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
+        let ahead = &mut self.next.chunks(2 * LINE);
         for column in (0..self.columns).step_by(V * M::LANES) {
             let mut row = 0;
             while row < self.x.len() {
                 row = match self.x.len() {
                     rows if const { M::ROWS == 8 } && rows >= 8 && rows - row > 4 => {
-                        self.tile::<M, 8, V>(m, row, column, epilogue)
+                        self.tile::<M, 8, V>(m, row, column, epilogue, ahead)
                     }
                     // Of seven or eight rows, two times four.
                     rows if const { M::ROWS == 6 } && rows >= 6 && !matches!(rows - row, 1..=4 | 7 | 8) => {
-                        self.tile::<M, 6, V>(m, row, column, epilogue)
+                        self.tile::<M, 6, V>(m, row, column, epilogue, ahead)
                     }
-                    4.. => self.tile::<M, 4, V>(m, row, column, epilogue),
-                    _ => self.tile::<M, 1, V>(m, row, column, epilogue),
+                    4.. => self.tile::<M, 4, V>(m, row, column, epilogue, ahead),
+                    _ => self.tile::<M, 1, V>(m, row, column, epilogue, ahead),
                 };
             }
         }
@@ -70,12 +76,13 @@ impl<const D: usize> Product<'_, D> {
         row: usize,
         column: usize,
         epilogue: &mut impl Epilogue,
+        ahead: &mut Chunks<'_, f32>,
     ) -> usize {
         let start = row.min(self.x.len().saturating_sub(R));
         let x = self.x.get(start..).and_then(|x| x.first_chunk::<R>());
         let (Some(x), Some(w)) = (x, self.w.get(column..)) else { return start + R };
         let mut sums = [[0.0; PANEL]; R];
-        multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, &mut sums);
+        multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, &mut sums, ahead);
         let (to, width) = (self.first + column, self.columns - column);
         for (row, sums) in (start..).zip(&sums).skip(row - start) {
             for (v, sums) in sums.chunks_exact(M::LANES).take(V).enumerate() {
@@ -100,19 +107,27 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
     w: &[f32],
     stride: usize,
     out: &mut [[f32; PANEL]; R],
+    ahead: &mut Chunks<'_, f32>,
 ) {
     if inputs.end > D || V * M::LANES > PANEL {
         return; // never, and so told to the compiler, which need not check in the loop
     }
     let mut sums = [[m.splat(0.0); V]; R];
-    let mut rows = w.windows(V * M::LANES).step_by(stride);
-    let whole = inputs.start + rows.len().min(inputs.len());
-    for i in inputs.start..whole {
-        let Some(w) = rows.next() else { return };
+    // Two rows at a time: half as many questions whether there are more.
+    let mut pairs = w.windows(stride + V * M::LANES).step_by(2 * stride);
+    let mut i = inputs.start;
+    while i + 1 < inputs.end {
+        let Some(w) = pairs.next() else { break };
+        if let Some(lines) = ahead.next() {
+            prefetch(lines);
+            prefetch(lines.get(LINE..).unwrap_or_default());
+        }
         step(m, x, i, w, &mut sums);
+        step(m, x, i + 1, &w[stride..], &mut sums);
+        i += 2;
     }
     // The last rows of ragged columns end before the vectors do.
-    for i in whole..inputs.end {
+    for i in i..inputs.end {
         let mut row = [0.0; PANEL];
         let w = w.get((i - inputs.start) * stride..).unwrap_or_default();
         row.iter_mut().zip(w).for_each(|(to, from)| *to = *from);

@@ -7,10 +7,12 @@
 //! Users meet this module only if they write an [`Activation`](crate::Activation) of their own.
 
 mod plain;
+mod prefetch;
 #[cfg(feature = "std")]
 mod simd;
 
 pub use plain::{Plain, Single};
+pub(crate) use prefetch::prefetch;
 #[cfg(feature = "std")]
 pub(crate) use simd::dispatch;
 
