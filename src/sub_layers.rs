@@ -128,7 +128,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         W: PositionWise<D_MODEL, D_FF>,
     {
         let TileScratch { attention, feed_forward, input } = tile;
-        let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>());
+        let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>(x.len()));
         let place = |tile: usize| Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
         let [attention_name, norm_name, residual_name] = self.names;
         if !A::Mask::CAUSAL {

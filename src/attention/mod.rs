@@ -107,7 +107,7 @@ fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const 
     scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>,
 ) {
     let AttentionScratch { key_values, tile } = scratch;
-    let (len, rows) = (x.len(), rows::<TILE>());
+    let (len, rows) = (x.len(), rows::<TILE>(x.len()));
     let (root, nobody) = (Name::ROOT, &mut Unobserved);
     let nobody = &mut Watch::new(&root, nobody);
     for (i, x) in x.tokens().chunks(rows).enumerate() {

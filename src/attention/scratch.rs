@@ -31,14 +31,19 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> Zero for Att
     const ZERO: Self = Self { query: Zero::ZERO, scores: Zero::ZERO, scale: Zero::ZERO };
 }
 
-/// Tokens in a tile, at least one.
-pub(crate) const fn rows<const TILE: usize>() -> usize {
+/// How many of `len` tokens make a tile: at most `TILE`, at least one, and none much fewer than another, since few rows cost
+/// as much as eight.
+pub(crate) const fn rows<const TILE: usize>(len: usize) -> usize {
     const {
         if TILE == 0 {
             Message::new().text("a tile of ").number(TILE).text(" tokens: it must have at least one").panic();
         }
     }
-    TILE
+    let even = match len.div_ceil(TILE) {
+        0 | 1 => TILE,
+        tiles => len.div_ceil(tiles).next_multiple_of(8),
+    };
+    if even < TILE { even } else { TILE }
 }
 
 /// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.

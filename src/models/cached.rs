@@ -44,7 +44,7 @@ pub(super) fn in_tiles<I, C: Past, const CAPACITY: usize, const TILE: usize>(
 ) -> Result<(), InputError> {
     let before = cache.len();
     TooLong::check::<CAPACITY>(before.saturating_add(inputs.len()))?;
-    for inputs in inputs.chunks(rows::<TILE>()) {
+    for inputs in inputs.chunks(rows::<TILE>(inputs.len())) {
         if let Err(error) = step(inputs, cache) {
             cache.rewind(before)?;
             return Err(error);
