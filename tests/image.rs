@@ -1,14 +1,14 @@
 //! Images: what is written is read, and nothing else is.
 
 use constformer::{
-    Classifier, Encoder, Linear, Mean, Parameters, TextEmbedding, Vit, Zero, boxed,
+    Boxed, Classifier, Encoder, Linear, Mean, Parameters, TextEmbedding, Vit, Zero, boxed,
     image::{self, ImageError, ReadError},
     zerocopy::IntoBytes,
 };
 
 type Small = Classifier<TextEmbedding<7, 5, 3>, Encoder<Vit, 1, 5, 3, 1>, 5, 2, Mean>;
 
-fn small() -> Box<Small> {
+fn small() -> Boxed<Small> {
     let mut model = boxed::<Small>();
     let mut n = 0.0;
     model.for_each_tensor_mut(|_, mut tensor| {

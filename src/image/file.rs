@@ -1,10 +1,12 @@
 //! Images on disk.
 
 use super::{ImageError, Info, decode::checked, encode};
-use crate::{parameters::Parameters, plain::boxed};
+use crate::{
+    boxed::{Boxed, boxed},
+    parameters::Parameters,
+};
 use core::{error::Error, fmt};
 use std::{
-    boxed::Box,
     ffi::OsStr,
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -97,7 +99,7 @@ fn about(path: &Path, error: &io::Error) -> io::Error {
 /// # Errors
 ///
 /// [`ReadError`] if the file cannot be read or is no undamaged image of a model of this type.
-pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Box<M>, ReadError> {
+pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Boxed<M>, ReadError> {
     let path = path.as_ref();
     let image = fs::read(path).map_err(|error| ReadError::File(about(path, &error)))?;
     let weights = checked::<M>(&image).map_err(|error| {
