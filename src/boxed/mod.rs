@@ -155,6 +155,3 @@ impl<T> Drop for Room<T> {
         unsafe { dealloc(self.0.as_ptr().cast(), Self::LAYOUT) };
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,14 +1,17 @@
-//! Alignment, zeros and what is given back: small enough for Miri.
+//! Alignment, zeros and what is given back. Small enough for Miri, which `tests/downstream/tests/miri.rs` has it run by.
 
-use super::{Boxed, CACHE_LINE, HUGE_PAGE, LARGE, boxed};
-use core::cell::Cell;
+use constformer::{Boxed, boxed, zerocopy::FromZeros};
 use std::{
-    format,
+    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::OnceLock,
     thread,
 };
-use zerocopy::FromZeros;
+
+const CACHE_LINE: usize = 64;
+const HUGE_PAGE: usize = 2 << 20;
+/// From so many bytes on, huge pages are asked for.
+const LARGE: usize = 2 * HUGE_PAGE;
 
 fn address<T>(value: &T) -> usize {
     (&raw const *value).addr()
@@ -23,7 +26,7 @@ fn all_sizes_are_aligned_and_zeroed() {
     }
     assert!(check::<[f32; 0]>(CACHE_LINE).is_empty());
     assert_eq!(*check::<u8>(CACHE_LINE), 0);
-    let several: [Boxed<[f32; 17]>; 5] = core::array::from_fn(|_| check(CACHE_LINE));
+    let several: [Boxed<[f32; 17]>; 5] = std::array::from_fn(|_| check(CACHE_LINE));
     assert!(several.iter().all(|value| **value == [0.0; 17]));
     let almost = check::<[u8; LARGE - 1]>(CACHE_LINE);
     let large = check::<[u8; LARGE + 1]>(HUGE_PAGE);
@@ -35,9 +38,10 @@ fn all_sizes_are_aligned_and_zeroed() {
 #[test]
 fn alignment_of_the_type() {
     #[derive(FromZeros)]
+    #[zerocopy(crate = "constformer::zerocopy")]
     #[repr(C, align(256))]
     struct Aligned(u8);
-    let values: [Boxed<Aligned>; 3] = core::array::from_fn(|_| boxed());
+    let values: [Boxed<Aligned>; 3] = std::array::from_fn(|_| boxed());
     assert!(values.iter().all(|value| address(&**value) % 256 == 0 && value.0 == 0));
 }
 
@@ -61,6 +65,7 @@ fn covariant() {
 }
 
 #[derive(FromZeros)]
+#[zerocopy(crate = "constformer::zerocopy")]
 struct Counted<'a> {
     drops: Option<&'a Cell<u32>>,
     panics: bool,
