@@ -153,7 +153,7 @@ impl<const IN: usize, const OUT: usize> fmt::Debug for Panels<IN, OUT> {
 
 impl<const IN: usize, const OUT: usize> Parameters for Panels<IN, OUT> {
     const COUNT: usize = IN * OUT;
-    const FINGERPRINT: Fingerprint = Fingerprint::of("panels of 32").number(IN).number(OUT);
+    const FINGERPRINT: Fingerprint = Fingerprint::of("panels").number(IN).number(OUT);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
         visit(name, self.tensor());
