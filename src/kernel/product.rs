@@ -81,12 +81,11 @@ impl<const D: usize> Product<'_, D> {
         let start = row.min(self.x.len().saturating_sub(R));
         let x = self.x.get(start..).and_then(|x| x.first_chunk::<R>());
         let (Some(x), Some(w)) = (x, self.w.get(column..)) else { return start + R };
-        let mut sums = [[0.0; PANEL]; R];
-        multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, &mut sums, ahead);
+        let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, ahead);
         let (to, width) = (self.first + column, self.columns - column);
-        for (row, sums) in (start..).zip(&sums).skip(row - start) {
-            for (v, sums) in sums.chunks_exact(M::LANES).take(V).enumerate() {
-                let (v, sums) = (v * M::LANES, m.load(sums));
+        for (row, sums) in (start..).zip(sums).skip(row - start) {
+            for (v, sums) in sums.into_iter().enumerate() {
+                let v = v * M::LANES;
                 if v + M::LANES <= width {
                     epilogue.store(m, row, to + v, M::LANES, sums);
                 } else if v < width {
@@ -106,13 +105,12 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
     inputs: Range<usize>,
     w: &[f32],
     stride: usize,
-    out: &mut [[f32; PANEL]; R],
     ahead: &mut Chunks<'_, f32>,
-) {
-    if inputs.end > D || V * M::LANES > PANEL {
-        return; // never, and so told to the compiler, which need not check in the loop
-    }
+) -> [[M::Vector; V]; R] {
     let mut sums = [[m.splat(0.0); V]; R];
+    if inputs.end > D || V * M::LANES > PANEL {
+        return sums; // never, and so told to the compiler, which need not check in the loop
+    }
     // Two rows at a time: half as many questions whether there are more.
     let mut pairs = w.windows(stride + V * M::LANES).step_by(2 * stride);
     let mut i = inputs.start;
@@ -133,11 +131,7 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
         row.iter_mut().zip(w).for_each(|(to, from)| *to = *from);
         step(m, x, i, &row, &mut sums);
     }
-    for r in 0..R {
-        for v in 0..V {
-            m.store(sums[r][v], &mut out[r][v * M::LANES..][..M::LANES]);
-        }
-    }
+    sums
 }
 
 /// Adds the products of input `i` with its row `w`.
