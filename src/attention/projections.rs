@@ -27,7 +27,7 @@ impl Place {
 }
 
 /// The linear maps of an attention layer, whose keys and values have `D_KV` columns.
-pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
+pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     type Mask: Mask;
     type Rotation: Rotation;
     /// Columns of one head.
@@ -78,16 +78,14 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
         self.query(x, Store::<D_MODEL, Identity>::to(query));
         watch.field("query").rows(query);
         rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
-        dispatch(Attend::<Self::Mask, O, D_MODEL, D_KV, SEQ_LEN> {
+        dispatch(Attend::<Self, O, D_MODEL, D_KV, SEQ_LEN> {
             query,
             scores: scores.get_mut(..rows).unwrap_or_default(),
             scale,
             key_values,
             column: place.column,
             len,
-            d_head: Self::D_HEAD,
-            group: Self::GROUP,
-            mask: PhantomData,
+            of: PhantomData::<Self>,
             watch: watch.by_ref(),
         });
         watch.field("context").rows(query);
