@@ -2,9 +2,9 @@
 //!
 //! Times are of the clock on the wall, medians, so another process disturbs them: a core that is busy is half a core.
 
-use constformer::ParallelLayer;
 use constformer::{
-    Bert, Encoder, Layer, ParallelScratch, Parameters, Scratch, Sequence, Shape, boxed, forward_batch_parallel,
+    Bert, Encoder, Layer, ParallelLayer, ParallelScratch, Parameters, Scratch, Sequence, Shape, boxed,
+    forward_batch_parallel,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{

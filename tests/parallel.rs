@@ -5,9 +5,9 @@ mod common;
 
 use common::random::Random;
 use constformer::{
-    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Kwt, Layer, Llama, Macs, Memory,
-    Model, ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding, TextEncoder, Vit, Working,
-    Zero, boxed, forward_batch_parallel, model,
+    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Layer, Llama, Macs, Memory, Model,
+    ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding, TextEncoder, Vit, Working, Zero,
+    boxed, forward_batch_parallel, model,
 };
 use rayon::ThreadPool;
 use std::{
@@ -53,7 +53,7 @@ where
     let mut run = |x: &mut Sequence<D_MODEL, SEQ_LEN>, pool: &ThreadPool| {
         pool.install(|| layer.forward_parallel(x, &mut *parallel_scratch));
     };
-    for len in [0, 1, 7, 8, 9, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 101, 143, 144, 145] {
+    for len in [0, 1, 7, 8, 9, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 101] {
         if len > SEQ_LEN {
             continue;
         }
@@ -76,40 +76,35 @@ where
 
 #[test]
 fn encoders() {
-    check::<Encoder<Bert, 2, 77, 129, 7>, 77, 101, 2, 48>();
-    check::<Encoder<Vit, 2, 77, 129, 7>, 77, 145, 8, 48>();
-    check::<Encoder<Kwt, 2, 29, 31, 1>, 29, 97, 3, 7>();
-    check::<[EncoderBlock<Vit, 21, 35, 3>; 2], 21, 96, 5, 8>();
+    check::<Encoder<Bert, 2, 21, 35, 3>, 21, 101, 3, 48>();
+    check::<[EncoderBlock<Vit, 21, 35, 3>; 2], 21, 101, 8, 16>();
 }
 
 #[test]
 fn decoders() {
-    check::<Encoder<Gpt2, 2, 21, 35, 3>, 21, 101, 3, 48>();
-    check::<Decoder<Gpt2, 2, 77, 129, 7>, 77, 145, 2, 48>();
-    check::<Decoder<Llama, 2, 42, 67, 3, f32, 1, 14>, 42, 145, 8, 32>();
-    check::<[DecoderBlock<Llama<HalfSplit>, 24, 37, 6, f32, 2, 8>; 3], 24, 97, 3, 5>();
+    check::<Encoder<Gpt2, 2, 21, 35, 3>, 21, 101, 2, 48>();
+    check::<Decoder<Llama, 2, 42, 67, 3, f32, 1, 14>, 42, 101, 8, 32>();
+    check::<[DecoderBlock<Llama<HalfSplit>, 42, 67, 3, f32, 1, 14>; 2], 42, 101, 3, 5>();
 }
 
 #[test]
 fn tiles_and_capacities() {
-    check::<EncoderBlock<Bert, 13, 11, 1>, 13, 101, 8, 1>();
-    check::<EncoderBlock<Vit, 13, 11, 1>, 13, 101, 1, 9>();
-    check::<EncoderBlock<Vit, 13, 11, 1>, 13, 33, 5, 200>();
-    check::<EncoderBlock<Gpt2, 13, 11, 1>, 13, 32, 3, 32>();
-    check::<EncoderBlock<Bert, 13, 11, 1>, 13, 1, 2, 4>();
+    check::<EncoderBlock<Bert, 13, 11, 1>, 13, 33, 8, 1>();
+    check::<EncoderBlock<Bert, 13, 11, 1>, 13, 33, 5, 200>();
+    check::<EncoderBlock<Gpt2, 13, 11, 1>, 13, 96, 3, 32>();
+    check::<EncoderBlock<Gpt2, 13, 11, 1>, 13, 96, 1, 9>();
     check::<EncoderBlock<Gpt2, 13, 11, 1>, 13, 0, 2, 4>();
-    check::<EncoderBlock<Bert, 1, 1, 1>, 1, 145, 8, 3>();
 }
 
 /// Keys and values of all tokens are there before the first token looks, and still none looks at later ones.
 #[test]
 fn nan_is_not_seen_by_tokens_before_it() {
-    let block = random::<DecoderBlock<Gpt2, 21, 35, 3>>();
-    let mut scratch = boxed::<ParallelScratch<21, 35, 101, 5, 1>>();
-    let mut x = Sequence::<21, 101>::new();
-    x.assign(&Random(11).tokens(101)).unwrap();
+    let block = random::<EncoderBlock<Gpt2, 13, 11, 1>>();
+    let mut scratch = boxed::<ParallelScratch<13, 11, 96, 5, 1>>();
+    let mut x = Sequence::<13, 96>::new();
+    x.assign(&Random(11).tokens(96)).unwrap();
     let mut expected = x.clone();
-    block.forward(&mut expected, &mut boxed::<Scratch<21, 35, 101, 1>>());
+    block.forward(&mut expected, &mut boxed::<Scratch<13, 11, 96, 1>>());
     x.tokens_mut()[67][2] = f32::NAN;
     pool(5).install(|| block.forward_parallel(&mut x, &mut scratch));
     assert_same("before it", &x.tokens()[..67], &expected.tokens()[..67]);
@@ -119,7 +114,7 @@ fn nan_is_not_seen_by_tokens_before_it() {
 /// The same again and again, while other work keeps the threads busy at other times.
 #[test]
 fn races() {
-    let encoder = random::<Encoder<Vit, 3, 21, 35, 3>>();
+    let encoder = random::<Encoder<Vit, 2, 21, 35, 3>>();
     let mut scratch = boxed::<ParallelScratch<21, 35, 101, 5, 16>>();
     let mut x = Sequence::<21, 101>::new();
     let mut random = Random(3);
@@ -148,11 +143,11 @@ fn a_pool_in_use_is_no_deadlock() {
     let tokens = Random(5).tokens(101);
     let mut expected = Sequence::<21, 101>::new();
     expected.assign(&tokens).unwrap();
-    encoder.forward(&mut expected, &mut boxed::<Scratch<21, 35, 101, 16>>());
+    encoder.forward(&mut expected, &mut boxed::<Scratch<21, 35, 101>>());
     let job = || {
         let mut y = Sequence::<21, 101>::new();
         y.assign(&tokens).unwrap();
-        encoder.forward_parallel(&mut y, &mut boxed::<ParallelScratch<21, 35, 101, 3, 16>>());
+        encoder.forward_parallel(&mut y, &mut boxed::<ParallelScratch<21, 35, 101, 3, 48>>());
         assert_same("in a job", y.tokens(), expected.tokens());
     };
     for pool in pools() {
@@ -195,9 +190,8 @@ fn batches() {
         [&[][..], &[0], &[33], &[0, 0, 0], &[101, 1, 0, 64], &[1; 17], &[5, 0, 33, 32, 31, 97, 2, 48, 49, 101, 8]]
     {
         check_batch::<Encoder<Bert, 2, 21, 35, 3>, 21, 101, 2, 48>(lens);
-        check_batch::<Encoder<Vit, 2, 21, 35, 3>, 21, 101, 8, 7>(lens);
-        check_batch::<[EncoderBlock<Gpt2, 13, 11, 1>; 2], 13, 101, 1, 16>(lens);
-        check_batch::<Decoder<Llama, 2, 42, 67, 3, f32, 1, 14>, 42, 101, 3, 48>(lens);
+        check_batch::<Encoder<Vit, 2, 21, 35, 3>, 21, 101, 8, 16>(lens);
+        check_batch::<Decoder<Llama, 2, 42, 67, 3, f32, 1, 14>, 42, 101, 3, 32>(lens);
     }
 }
 

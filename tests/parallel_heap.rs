@@ -4,8 +4,9 @@
 mod common;
 
 use common::random::Random;
-use constformer::forward_batch_parallel;
-use constformer::{Decoder, Encoder, Llama, ParallelLayer, ParallelScratch, Scratch, Sequence, Vit, boxed};
+use constformer::{
+    Decoder, Encoder, Llama, ParallelLayer, ParallelScratch, Scratch, Sequence, Vit, boxed, forward_batch_parallel,
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 
