@@ -1,6 +1,6 @@
 //! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
 
-use super::{AttentionTile, KeyValues, heads::Attend, keys::Remember, rotary};
+use super::{AttentionTile, KeyValues, KeyValuesMut, heads::Attend, keys::Remember, rotary};
 use crate::{
     activation::Identity,
     kernel::{Epilogue, Store},
@@ -45,10 +45,10 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
-        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
+        key_values: &mut KeyValuesMut<'_, D_KV, SEQ_LEN>,
         watch: &mut Watch<'_, O>,
     ) {
-        let KeyValues { keys, values } = key_values;
+        let KeyValuesMut { keys, values, first } = key_values;
         self.key(x, Remember { keys, first: place.column });
         if O::ACTIVE {
             for row in 0..x.len() {
@@ -57,7 +57,7 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
             }
         }
         rotary::rotate_keys::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
-        let values = values.get_mut(place.column..).unwrap_or_default();
+        let values = values.get_mut(place.column - *first..).unwrap_or_default();
         self.value(x, Store::<D_KV, Identity>::to(values));
         watch.field("value").rows(values.get(..x.len()).unwrap_or_default());
     }
