@@ -176,7 +176,7 @@ where
     for pool in pools() {
         let mut found = batch.clone();
         pool.install(|| {
-            forward_batch_parallel::<L, D_MODEL, SEQ_LEN, TILE, THREADS>(&layer, &mut found, &mut scratches)
+            forward_batch_parallel::<L, D_MODEL, SEQ_LEN, TILE, THREADS>(&layer, &mut found, &mut scratches);
         });
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert_same(&format!("sequence {i} of {lens:?}, {THREADS} scratches"), found.tokens(), expected.tokens());
