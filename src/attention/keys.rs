@@ -68,22 +68,24 @@ pub(super) struct KeysMut<'a, const D_KV: usize, const SEQ_LEN: usize> {
 }
 
 impl<const D_KV: usize, const SEQ_LEN: usize> KeysMut<'_, D_KV, SEQ_LEN> {
-    /// Where the number of `column` of the key of `token` is; for a token before the first, nowhere.
-    const fn position(&self, column: usize, token: usize) -> usize {
-        panel_position(D_KV, SEQ_LEN, column, token).wrapping_sub(self.first * D_KV)
+    /// Where the number of `column` of the key of `token` is; nowhere for a token that there is no room for, or before the first.
+    const fn position(&self, column: usize, token: usize) -> Option<usize> {
+        if token >= SEQ_LEN {
+            return None;
+        }
+        panel_position(D_KV, SEQ_LEN, column, token).checked_sub(self.first * D_KV)
     }
 
     /// The number of `column` of the key of `token`; 0 where there is no such key.
     pub(super) fn get(&self, column: usize, token: usize) -> f32 {
-        self.numbers.get(self.position(column, token)).copied().unwrap_or_default()
+        let position = self.position(column, token);
+        position.and_then(|position| self.numbers.get(position)).copied().unwrap_or_default()
     }
 
     /// Sets the number of `column` of the key of `token`, if there is such a key.
     pub(super) fn set(&mut self, column: usize, token: usize, number: f32) {
         let position = self.position(column, token);
-        if token < SEQ_LEN
-            && let Some(place) = self.numbers.get_mut(position)
-        {
+        if let Some(place) = position.and_then(|position| self.numbers.get_mut(position)) {
             *place = number;
         }
     }
@@ -103,5 +105,27 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, '_, D_KV
         for (column, lane) in (column..).zip(lanes).take(count) {
             self.keys.set(column, self.first + row, lane);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two panels, one of 32 tokens and one of 3.
+    #[test]
+    fn a_key_is_where_it_was_put_and_nowhere_else() {
+        let mut keys = Keys::<2, 35>::ZERO;
+        let mut all = keys.all();
+        for token in 0..70 {
+            all.set(0, token, token as f32);
+            all.set(1, token, -(token as f32));
+        }
+        for token in 0..70 {
+            let expected = if token < 35 { token as f32 } else { 0.0 };
+            assert_eq!([all.get(0, token), all.get(1, token)], [expected, -expected], "token {token}");
+        }
+        keys.let_go(2, 35);
+        assert_eq!([30, 31, 32].map(|token| keys.all().get(1, token)), [-32.0, -33.0, -34.0]);
     }
 }

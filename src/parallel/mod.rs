@@ -32,7 +32,7 @@ use zerocopy::FromZeros;
 /// ```
 ///
 /// It is worth it for one long text that is waited for. For many, [`forward_batch_parallel`] waits less: here all threads meet
-/// twice in each block, there once in all. Small models are faster on one thread: a meeting costs some microseconds.
+/// twice in each block, there once in all. Small models are faster on one thread: to meet takes time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layer of width {D_MODEL} that several threads can run",
     label = "a block, or a stack of blocks, of tokens with {D_MODEL} features is wanted here"
