@@ -10,8 +10,15 @@ pub trait Bias: Copy + Send + Sync + 'static {
     /// The numbers.
     type Vector<const N: usize>: Parameters;
 
+    /// x + b, for the `count` numbers from `column` on
     #[doc(hidden)]
-    fn add<M: Machine, const N: usize>(m: M, bias: &Self::Vector<N>, column: usize, x: M::Vector) -> M::Vector;
+    fn add<M: Machine, const N: usize>(
+        m: M,
+        bias: &Self::Vector<N>,
+        column: usize,
+        count: usize,
+        x: M::Vector,
+    ) -> M::Vector;
 }
 
 /// There is a bias.
@@ -26,8 +33,8 @@ impl Bias for WithBias {
     type Vector<const N: usize> = [f32; N];
 
     #[inline(always)]
-    fn add<M: Machine, const N: usize>(m: M, bias: &[f32; N], column: usize, x: M::Vector) -> M::Vector {
-        match bias.get(column..column + M::LANES) {
+    fn add<M: Machine, const N: usize>(m: M, bias: &[f32; N], column: usize, count: usize, x: M::Vector) -> M::Vector {
+        match bias.get(column..column + count) {
             Some(bias) => m.add(x, m.load(bias)),
             None => x,
         }
@@ -38,7 +45,7 @@ impl Bias for NoBias {
     type Vector<const N: usize> = Nothing;
 
     #[inline(always)]
-    fn add<M: Machine, const N: usize>(_: M, _: &Nothing, _: usize, x: M::Vector) -> M::Vector {
+    fn add<M: Machine, const N: usize>(_: M, _: &Nothing, _: usize, _: usize, x: M::Vector) -> M::Vector {
         x
     }
 }

@@ -72,9 +72,7 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
     pub fn let_go(&mut self, count: usize) {
         let count = count.min(self.len());
         for KeyValues { keys, values } in &mut self.layers {
-            for key in keys {
-                key.copy_within(count..self.len as usize, 0);
-            }
+            keys.let_go(count, self.len as usize);
             values.copy_within(count..self.len as usize, 0);
         }
         self.len -= count as u32;

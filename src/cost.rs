@@ -36,14 +36,15 @@ pub type Memory<M, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> = 
 #[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct Working<const D_MODEL: usize, const SEQ_LEN: usize, S> {
+    /// What the layers need to work; what it holds before and after does not matter. It comes first, where the memory is aligned:
+    /// the stream ends with its length, so nothing after it would be.
+    pub scratch: S,
     /// The tokens.
     pub stream: Sequence<D_MODEL, SEQ_LEN>,
-    /// What the layers need to work; what it holds before and after does not matter.
-    pub scratch: S,
 }
 
 impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero> Zero for Working<D_MODEL, SEQ_LEN, S> {
-    const ZERO: Self = Self { stream: Zero::ZERO, scratch: Zero::ZERO };
+    const ZERO: Self = Self { scratch: Zero::ZERO, stream: Zero::ZERO };
 }
 
 /// Multiplications with an addition, as a function of the number of tokens: those of the products, which are nearly all.

@@ -51,7 +51,8 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut FeedForwardScratch<D_FF, TILE>,
     ) {
-        for x in x.tokens_mut().chunks_mut(rows::<TILE>()) {
+        let rows = rows::<TILE>(x.len());
+        for x in x.tokens_mut().chunks_mut(rows) {
             let hidden = scratch.hidden(x.len());
             self.widen(x, hidden);
             self.narrow(hidden, Store::<D_MODEL, Identity>::to(x));

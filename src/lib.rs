@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+#![cfg_attr(not(feature = "std"), forbid(unsafe_code))]
 
 #[cfg(feature = "std")]
 extern crate std;
@@ -11,6 +12,8 @@ mod block;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod blueprint;
+#[cfg(feature = "std")]
+mod boxed;
 mod cache;
 mod classifier;
 #[cfg(feature = "cli")]
@@ -40,6 +43,8 @@ mod message;
 mod models;
 mod norm;
 mod observe;
+#[cfg(feature = "rayon")]
+mod parallel;
 pub mod parameters;
 mod plain;
 mod pooling;
@@ -57,6 +62,8 @@ pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
 pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValues, MultiHeadAttention};
 pub use bias::{Bias, NoBias, Nothing, WithBias};
 pub use block::EncoderBlock;
+#[cfg(feature = "std")]
+pub use boxed::{Boxed, boxed};
 pub use cache::{Cache, CachedLayer, Past};
 pub use classifier::Classifier;
 pub use cost::{Macs, Memory, Model, Plan, Working};
@@ -79,9 +86,9 @@ pub use models::{
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use observe::{Observer, Unobserved};
+#[cfg(feature = "rayon")]
+pub use parallel::{ParallelLayer, ParallelScratch, forward_batch_parallel};
 pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
-#[cfg(feature = "std")]
-pub use plain::boxed;
 pub use plain::{Plain, Zero};
 pub use pooling::{FirstToken, Mean, Pooling};
 pub use position::{LearnedPositions, NoPosition, SinusoidalPositions};

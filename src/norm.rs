@@ -182,27 +182,16 @@ impl<C: Centre, B: Bias, const D: usize> Work for Normalize<'_, C, B, D> {
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         for x in self.tokens {
-            if C::CENTRED {
-                // The variance of what is centred: E[x²] - E[x]² would lose all digits of a token far from zero.
-                let mean = math::sum(m, x) / D as f32;
-                math::map(m, x, &Shift(-mean));
-            }
-            let scale = 1.0 / math::sqrt(math::square_of_norm(m, x) / D as f32 + self.epsilon);
-            math::map(m, x, &Affine::<B, D> { scale, weight: self.weight, bias: self.bias });
+            // The variance of what is centred: E[x²] - E[x]² would lose all digits of a token far from zero.
+            let mean = if C::CENTRED { math::sum(m, x) / D as f32 } else { 0.0 };
+            let scale = 1.0 / math::sqrt(math::square_of_distance(m, x, mean) / D as f32 + self.epsilon);
+            math::map(m, x, &Affine::<B, D> { mean, scale, weight: self.weight, bias: self.bias });
         }
     }
 }
 
-struct Shift(f32);
-
-impl Function for Shift {
-    #[inline(always)]
-    fn apply<M: Machine>(&self, m: M, _: usize, x: M::Vector) -> M::Vector {
-        m.add(x, m.splat(self.0))
-    }
-}
-
 struct Affine<'a, B: Bias, const D: usize> {
+    mean: f32,
     scale: f32,
     weight: &'a [f32; D],
     bias: &'a B::Vector<D>,
@@ -211,9 +200,9 @@ struct Affine<'a, B: Bias, const D: usize> {
 impl<B: Bias, const D: usize> Function for Affine<'_, B, D> {
     #[inline(always)]
     fn apply<M: Machine>(&self, m: M, column: usize, x: M::Vector) -> M::Vector {
-        let x = m.mul(x, m.splat(self.scale));
+        let x = m.mul(m.sub(x, m.splat(self.mean)), m.splat(self.scale));
         match self.weight.get(column..column + M::LANES) {
-            Some(weight) => B::add::<M, D>(m, self.bias, column, m.mul(x, m.load(weight))),
+            Some(weight) => B::add::<M, D>(m, self.bias, column, M::LANES, m.mul(x, m.load(weight))),
             None => x,
         }
     }

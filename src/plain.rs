@@ -30,17 +30,3 @@ impl<T: Zero, const N: usize> Zero for [T; N] {
 impl<T: ?Sized> Zero for PhantomData<T> {
     const ZERO: Self = PhantomData;
 }
-
-/// A zeroed value on the heap that never passes over the stack, however large it is.
-///
-/// ```
-/// use constformer::{Bert, Encoder, boxed};
-///
-/// let model = boxed::<Encoder<Bert, 6, 384, 1536, 12>>(); // 42 MB
-/// assert_eq!(model.blocks[5].attention.query.bias, [0.0; 384]);
-/// ```
-#[cfg(feature = "std")]
-#[must_use]
-pub fn boxed<T: zerocopy::FromZeros>() -> std::boxed::Box<T> {
-    T::new_box_zeroed().unwrap_or_else(|_| std::alloc::handle_alloc_error(std::alloc::Layout::new::<T>()))
-}

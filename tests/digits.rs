@@ -7,13 +7,13 @@ mod common;
 mod model;
 
 use common::golden::Golden;
-use constformer::{Memory, Working, boxed, image, patches};
+use constformer::{Boxed, Memory, Working, boxed, image, patches};
 use model::{Digits, TOKENS};
 
 const IMAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/digits.cfm");
 
 /// The model from the weights that `tests/reference/digits.py` trained.
-fn trained() -> Box<Digits> {
+fn trained() -> Boxed<Digits> {
     let mut weights = Golden::read("examples/digits/digits.safetensors");
     let mut digits = boxed::<Digits>();
     for name in ["norm.", "layers."] {

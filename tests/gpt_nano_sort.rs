@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 type Sorter = LanguageModel<TextEmbedding<3, 48, 11>, Decoder<Gpt2, 3, 48, 192, 3>, 48, 3, Linear<48, 3, f32, NoBias>>;
 
 /// The model. The file lacks the biases of query, key and value; `tests/reference/gpt_nano_sort.py` tells how they were found.
-fn sorter() -> Option<Box<Sorter>> {
+fn sorter() -> Option<Boxed<Sorter>> {
     let folder = PathBuf::from(std::env::var_os("CONSTFORMER_MODELS")?);
     let path = folder.join("gpt_nano_sort/gpt_nano_sort.safetensors");
     let mut model = boxed::<Sorter>();

@@ -4,13 +4,13 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Bert, Classifier, Embedding, Empty, Encoder, FirstToken, InputError, LearnedPositions, Mean, Memory, Parameters,
-    PatchEmbedding, Pooling, Sequence, SinusoidalPositions, TextEmbedding, TokenEmbedding, TooLong, UnknownToken,
-    Working, Zero, boxed, math::softmax, patches,
+    Bert, Boxed, Classifier, Embedding, Empty, Encoder, FirstToken, InputError, LearnedPositions, Mean, Memory,
+    Parameters, PatchEmbedding, Pooling, Sequence, SinusoidalPositions, TextEmbedding, TokenEmbedding, TooLong,
+    UnknownToken, Working, Zero, boxed, math::softmax, patches,
 };
 
 /// 1, 2, 3, ... in order of storage.
-fn counted<M: Parameters>() -> Box<M> {
+fn counted<M: Parameters>() -> Boxed<M> {
     let mut model = boxed::<M>();
     let mut n = 0.0;
     model.for_each_tensor_mut(|_, mut tensor| {

@@ -5,13 +5,13 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Classifier, Embedding, Encoder, Kwt, Layer, Memory, Parameters, PatchEmbedding, Plan, Working, boxed, image,
+    Boxed, Classifier, Embedding, Encoder, Kwt, Layer, Memory, Parameters, PatchEmbedding, Plan, Working, boxed, image,
 };
 
 type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 12, 64, 256, 1>, 64, 12>;
 
 /// The model from the checkpoint, none of whose tensors is left over.
-fn kws() -> Option<Box<Kws>> {
+fn kws() -> Option<Boxed<Kws>> {
     const NAMES: [(&str, &str); 14] = [
         ("blocks.", "encoder.blocks."),
         (".q.", ".attention.query."),

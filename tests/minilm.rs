@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 type MiniLm = TextEncoder<BertEmbedding<30_522, 384, 512>, Encoder<Bert, 6, 384, 1536, 12>, 384>;
 const SEQ_LEN: usize = 256;
 
-fn load(folder: &Path) -> Box<MiniLm> {
+fn load(folder: &Path) -> Boxed<MiniLm> {
     check_config::<MiniLm>(&fs::read(folder.join("config.json")).unwrap()).unwrap();
     let mut model = boxed::<MiniLm>();
     let start = std::time::Instant::now();

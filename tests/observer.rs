@@ -13,7 +13,7 @@ fn watch(seen: &mut Seen) -> impl FnMut(&Name<'_>, usize, &[f32]) {
     |name, token, values| seen.entry(name.to_string()).or_default().push((token, values.to_vec()))
 }
 
-fn filled<M: Parameters>(seed: u64) -> Box<M> {
+fn filled<M: Parameters>(seed: u64) -> Boxed<M> {
     let mut model = boxed::<M>();
     Random(seed).fill(&mut *model);
     model

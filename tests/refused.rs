@@ -61,10 +61,10 @@ fn images() {
 
     let truncated = good[..good.len() - 4].to_vec();
     let as_text = [&good[..4], &good[5..]].concat(); // "\r\n" has become "\n"
-    let mut version_2 = good.clone();
-    version_2[10] = 2;
+    let mut version_1 = good.clone();
+    version_1[10] = 1;
 
-    for (name, expected) in [("block", good), ("truncated", truncated), ("as_text", as_text), ("version_2", version_2)]
+    for (name, expected) in [("block", good), ("truncated", truncated), ("as_text", as_text), ("version_1", version_1)]
     {
         let path = format!("{}/tests/refused/images/{name}.cfm", env!("CARGO_MANIFEST_DIR"));
         if env::var_os("UPDATE_IMAGES").is_some() {

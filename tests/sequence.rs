@@ -4,7 +4,9 @@
 mod common;
 
 use common::random::Random;
-use constformer::{Bert, EncoderBlock, Family, Gpt2, Layer, Scratch, Sequence, SplitInto, TooLong, Vit, Width, boxed};
+use constformer::{
+    Bert, Boxed, EncoderBlock, Family, Gpt2, Layer, Scratch, Sequence, SplitInto, TooLong, Vit, Width, boxed,
+};
 use nalgebra::SMatrix;
 
 #[test]
@@ -112,7 +114,7 @@ fn equality_is_of_the_tokens_in_use() {
 }
 
 /// A block with random weights, and its working memory.
-fn block<F: Family>() -> (Box<EncoderBlock<F, 21, 35, 3>>, Box<Scratch<21, 35, 11, 4>>)
+fn block<F: Family>() -> (Boxed<EncoderBlock<F, 21, 35, 3>>, Boxed<Scratch<21, 35, 11, 4>>)
 where
     Width<21>: SplitInto<3>,
 {

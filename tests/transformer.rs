@@ -8,7 +8,7 @@ use constformer::{load::*, *};
 type Small = Transformer<Vaswani, 2, 22, 35, 2, 29, 17>;
 
 /// The model of the golden file, and its cases: source, target, logits.
-fn golden() -> (Box<Small>, Vec<(Vec<u32>, Vec<u32>, Vec<f64>)>) {
+fn golden() -> (Boxed<Small>, Vec<(Vec<u32>, Vec<u32>, Vec<f64>)>) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vaswani.safetensors");
     let weights = Checkpoint::open(path).unwrap().without("source.").without("target.").without("logits.");
     let mut model = boxed::<Small>();

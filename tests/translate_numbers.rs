@@ -9,14 +9,14 @@ mod model;
 mod numerals;
 
 use common::golden::Golden;
-use constformer::{boxed, image, load::*};
+use constformer::{Boxed, boxed, image, load::*};
 use model::{Memory, Translator, translate};
 use numerals::{english, german, held_out};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/translate_numbers");
 
 /// The model from the weights that `tests/reference/translate_numbers.py` trained.
-fn trained() -> Box<Translator> {
+fn trained() -> Boxed<Translator> {
     let mut model = boxed::<Translator>();
     let weights = Checkpoint::open(format!("{FOLDER}/translator.safetensors")).unwrap();
     weights.load::<TorchTransformer>(&mut *model).unwrap();

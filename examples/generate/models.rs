@@ -6,7 +6,7 @@ use super::{
     text::{FromJson, Ids, Llama2c},
 };
 use constformer::{
-    CachedLayer, Decoder, Described, Gpt2, HalfSplit, Head, Incremental, LanguageModel, Llama, Parameters,
+    Boxed, CachedLayer, Decoder, Described, Gpt2, HalfSplit, Head, Incremental, LanguageModel, Llama, Parameters,
     TextEmbedding, TokenEmbedding, boxed,
     load::{Checkpoint, HuggingFaceGpt2, HuggingFaceLlama, Llama2cHeader, Scheme, check_config, llama2c},
     tokenizer::{HuggingFace, Utf8, Vocabulary},
@@ -65,7 +65,7 @@ fn stories(path: &Path, options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn of_file<M: Parameters + Described>(file: &[u8]) -> Result<Box<M>, Box<dyn Error>> {
+fn of_file<M: Parameters + Described>(file: &[u8]) -> Result<Boxed<M>, Box<dyn Error>> {
     let mut model = boxed::<M>();
     llama2c(file, &mut *model)?;
     Ok(model)
@@ -113,7 +113,7 @@ where
 }
 
 /// A model whose numbers are random.
-fn random<M: Parameters>() -> Box<M> {
+fn random<M: Parameters>() -> Boxed<M> {
     let mut model = boxed::<M>();
     let mut rng = SplitMix64::seed_from_u64(1);
     model.for_each_tensor_mut(|_, mut tensor| {

@@ -5,7 +5,7 @@ use crate::{
     model::{Kws, Kwt1, LABELS, TOKENS},
 };
 use constformer::{
-    InputError, Memory, boxed,
+    Boxed, InputError, Memory, boxed,
     load::{Checkpoint, LoadError},
     math::softmax,
 };
@@ -17,10 +17,10 @@ use std::{
 /// The front end, the model and all the memory that they need.
 pub(crate) struct Spotter {
     mfcc: Mfcc,
-    kws: Box<Kws>,
+    kws: Boxed<Kws>,
     scratch: Scratch,
     frames: [[f32; FEATURES]; FRAMES],
-    memory: Box<Memory<Kws, TOKENS>>,
+    memory: Boxed<Memory<Kws, TOKENS>>,
 }
 
 /// What was heard.

@@ -10,7 +10,7 @@
 //! Without a query, queries are read from the standard input, a line each.
 
 use constformer::{
-    Bert, BertEmbedding, Embedding, Encoder, Layer, Mean, Memory, Pooling, Sequence, TextEncoder, boxed,
+    Bert, BertEmbedding, Boxed, Embedding, Encoder, Layer, Mean, Memory, Pooling, Sequence, TextEncoder, boxed,
     load::{Checkpoint, HuggingFaceBert, check_config},
     normalize,
     tokenizer::HuggingFace,
@@ -37,8 +37,8 @@ const USAGE: &str = "semantic_search [--text FILE] [--model FOLDER] [--best K] [
 /// Texts as vectors of length 1.
 struct Embedder {
     tokenizer: HuggingFace<VOCABULARY>,
-    model: Box<MiniLm>,
-    memory: Box<Memory<MiniLm, SEQ_LEN>>,
+    model: Boxed<MiniLm>,
+    memory: Boxed<Memory<MiniLm, SEQ_LEN>>,
     batch: Vec<Sequence<D_MODEL, SEQ_LEN>>,
 }
 

@@ -2,14 +2,15 @@
 
 mod grouped;
 mod heads;
+mod keys;
 mod projections;
 mod rotary;
 mod scratch;
 
 pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
-pub(crate) use scratch::rows;
 pub use scratch::{AttentionScratch, AttentionTile, KeyValues};
+pub(crate) use scratch::{KeyValuesMut, rows};
 
 use crate::{
     activation::Identity,
@@ -106,11 +107,11 @@ fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const 
     scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>,
 ) {
     let AttentionScratch { key_values, tile } = scratch;
-    let (len, rows) = (x.len(), rows::<TILE>());
+    let (len, rows) = (x.len(), rows::<TILE>(x.len()));
     let (root, nobody) = (Name::ROOT, &mut Unobserved);
     let nobody = &mut Watch::new(&root, nobody);
     for (i, x) in x.tokens().chunks(rows).enumerate() {
-        attention.remember(x, Place { column: i * rows, before: 0 }, key_values, nobody);
+        attention.remember(x, Place { column: i * rows, before: 0 }, &mut key_values.all(), nobody);
     }
     for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
         let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile, nobody);

@@ -1,6 +1,6 @@
 //! Rotary positions, applied to queries and keys.
 
-use super::projections::Place;
+use super::{keys::KeysMut, projections::Place};
 use crate::{
     math::{power_of_ten, sin_cos},
     rotation::{Pairing, Rotation},
@@ -39,9 +39,9 @@ pub(super) fn rotate_rows<R: Rotation, const D: usize>(x: &mut [[f32; D]], place
     }
 }
 
-/// Rotates `count` keys, one a column from `place` on.
-pub(super) fn rotate_columns<R: Rotation, const D_KV: usize, const SEQ_LEN: usize>(
-    keys: &mut [[f32; SEQ_LEN]; D_KV],
+/// Rotates `count` keys from `place` on.
+pub(super) fn rotate_keys<R: Rotation, const D_KV: usize, const SEQ_LEN: usize>(
+    keys: &mut KeysMut<'_, D_KV, SEQ_LEN>,
     place: Place,
     count: usize,
     d_head: usize,
@@ -49,11 +49,12 @@ pub(super) fn rotate_columns<R: Rotation, const D_KV: usize, const SEQ_LEN: usiz
     for i in 0..d_head / 2 {
         let Some((a, b)) = pair::<R>(i, d_head) else { return };
         let step = step::<R>(i, d_head);
-        for column in place.column..(place.column + count).min(SEQ_LEN) {
-            let (sin, cos) = turn(step, place.before + column);
-            for head in keys.chunks_exact_mut(d_head) {
-                let (x, y) = (head[a][column], head[b][column]);
-                (head[a][column], head[b][column]) = (x * cos - y * sin, x * sin + y * cos);
+        for token in place.column..(place.column + count).min(SEQ_LEN) {
+            let (sin, cos) = turn(step, place.before + token);
+            for head in (0..D_KV).step_by(d_head) {
+                let (x, y) = (keys.get(head + a, token), keys.get(head + b, token));
+                keys.set(head + a, token, x * cos - y * sin);
+                keys.set(head + b, token, x * sin + y * cos);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Matrix;
 use crate::{
-    kernel::{Epilogue, PANEL, Product},
+    kernel::{Epilogue, FewRows, PANEL, Product},
     machine::{Machine, Work, dispatch},
     message::Message,
     parameters::{self, Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
@@ -12,8 +12,8 @@ use core::fmt;
 use nalgebra::SMatrix;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
-/// A matrix of `IN` inputs and `OUT` outputs in panels of 32 outputs, each input by input; outputs left over make panels of
-/// 16, 8, 4, 2 and 1. So there are exactly `IN` x `OUT` numbers, and the kernel reads them one after the other.
+/// A matrix of `IN` inputs and `OUT` outputs in panels of 32 outputs, each input by input; the outputs left over make a
+/// narrower one. So there are exactly `IN` x `OUT` numbers, and the kernel reads them one after the other.
 ///
 /// Matrices as people know them go in and out by [`copy_from_out_in`](Self::copy_from_out_in) (PyTorch's),
 /// [`copy_from_in_out`](Self::copy_from_in_out) (the papers', x W) and [`copy_from_matrix`](Self::copy_from_matrix)
@@ -24,15 +24,9 @@ pub struct Panels<const IN: usize, const OUT: usize>([[f32; OUT]; IN]);
 
 /// Where the weight from `input` to `output` is stored.
 pub(crate) const fn position(inputs: usize, outputs: usize, input: usize, output: usize) -> usize {
-    let (mut first, mut width) = (0, PANEL);
-    loop {
-        let end = first + (outputs - first) / width * width;
-        if output < end || width == 1 {
-            let panel = first + (output - first) / width * width;
-            return panel * inputs + input * width + (output - panel);
-        }
-        (first, width) = (end, width / 2);
-    }
+    let first = output / PANEL * PANEL;
+    let width = if outputs - first < PANEL { outputs - first } else { PANEL };
+    first * inputs + input * width + (output - first)
 }
 
 impl<const IN: usize, const OUT: usize> Panels<IN, OUT> {
@@ -86,16 +80,6 @@ impl<const IN: usize, const OUT: usize> Panels<IN, OUT> {
     fn tensor_mut(&mut self) -> Tensor<&mut [f32]> {
         Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, values: self.0.as_flattened_mut() }
     }
-
-    /// The panels of width `W`: as many as there is room for after those of twice the width.
-    #[inline(always)]
-    fn panels<M: Machine, const W: usize>(&self, m: M, x: &[[f32; IN]], then: &mut impl Epilogue) {
-        let first = if W == PANEL { 0 } else { OUT / (2 * W) * (2 * W) };
-        let (rows, _) = self.0.as_flattened().get(first * IN..).unwrap_or_default().as_chunks::<W>();
-        for (panel, w) in rows.chunks_exact(IN.max(1)).take((OUT - first) / W).enumerate() {
-            Product { x, inputs: 0..IN, w, columns: 0..W, first: first + panel * W }.run::<M, true>(m, then);
-        }
-    }
 }
 
 struct Multiply<'a, E, const IN: usize, const OUT: usize> {
@@ -108,22 +92,27 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
     type Output = ();
 
     #[inline(always)]
-    fn run<M: Machine>(mut self, m: M) {
-        self.w.panels::<M, PANEL>(m, self.x, &mut self.then);
-        if const { OUT & 16 != 0 } {
-            self.w.panels::<M, 16>(m, self.x, &mut self.then);
+    fn run<M: Machine>(self, m: M) {
+        let Self { x, w, mut then } = self;
+        let narrow = const { OUT % PANEL };
+        let (whole, rest) = w.0.as_flattened().split_at_checked(IN * (OUT - narrow)).unwrap_or_default();
+        let few = const { M::VECTORS == 2 } && x.len() < 4;
+        let done = if few { FewRows { x, panels: whole }.run(m, &mut then) } else { 0 };
+        for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate().skip(done) {
+            let first = panel * PANEL;
+            let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
+            let next = next.get(..IN * PANEL).unwrap_or(rest);
+            let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first, next };
+            product.run(m, &mut then);
         }
-        if const { OUT & 8 != 0 } {
-            self.w.panels::<M, 8>(m, self.x, &mut self.then);
-        }
-        if const { OUT & 4 != 0 } {
-            self.w.panels::<M, 4>(m, self.x, &mut self.then);
-        }
-        if const { OUT & 2 != 0 } {
-            self.w.panels::<M, 2>(m, self.x, &mut self.then);
-        }
-        if const { OUT & 1 != 0 } {
-            self.w.panels::<M, 1>(m, self.x, &mut self.then);
+        if narrow > 0 {
+            let product =
+                Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow, next: &[] };
+            if const { OUT % PANEL > M::LANES } {
+                product.run(m, &mut then);
+            } else {
+                product.strips::<M, 1>(m, &mut then);
+            }
         }
     }
 }

@@ -97,18 +97,28 @@ const fn take<const N: usize>(header: &[u8; HEADER], at: usize) -> [u8; N] {
 /// assert!(matches!(image::from_bytes::<Linear<3, 2>>(&bytes), Err(image::ImageError::Structure { .. })));
 /// ```
 pub fn from_bytes<M: Parameters>(image: &[u8]) -> Result<&M, ImageError> {
-    let weights = checked::<M>(image)?;
+    where_they_lie(checked::<M>(image)?)
+}
+
+/// The model in the bytes of its weights.
+pub(super) fn where_they_lie<M: Parameters>(weights: &[u8]) -> Result<&M, ImageError> {
     let found = weights.as_ptr().addr() % align_of::<M>();
     M::ref_from_bytes(weights).map_err(|_| ImageError::Alignment { expected: align_of::<M>(), found })
 }
 
 /// The bytes of the weights in an undamaged image of a model of this type, wherever they lie.
 pub(super) fn checked<M: Parameters>(image: &[u8]) -> Result<&[u8], ImageError> {
+    let info = of_model::<M>(image)?;
+    info.is_undamaged(image)?;
+    Ok(info.weights)
+}
+
+/// An image of a model of this type, damaged or not.
+pub(super) fn of_model<M: Parameters>(image: &[u8]) -> Result<Info<'_>, ImageError> {
     const { assert!(M::SIZE == size_of::<M>(), "the type has padding between its parts, so it has no image") };
     let info = Info::parse(image)?;
     info.is_of(image, M::FINGERPRINT, size_of::<M>() as u64)?;
-    info.is_undamaged(image)?;
-    Ok(info.weights)
+    Ok(info)
 }
 
 impl Info<'_> {

@@ -1,10 +1,12 @@
 //! Images on disk.
 
 use super::{ImageError, Info, decode::checked, encode};
-use crate::{parameters::Parameters, plain::boxed};
+use crate::{
+    boxed::{Boxed, boxed},
+    parameters::Parameters,
+};
 use core::{error::Error, fmt};
 use std::{
-    boxed::Box,
     ffi::OsStr,
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -88,7 +90,7 @@ fn write_all(file: File, content: impl FnOnce(&mut dyn FnMut(&[u8]))) -> io::Res
 }
 
 /// `error` with the path in its text.
-fn about(path: &Path, error: &io::Error) -> io::Error {
+pub(super) fn about(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), std::format!("{}: {error}", path.display()))
 }
 
@@ -97,13 +99,10 @@ fn about(path: &Path, error: &io::Error) -> io::Error {
 /// # Errors
 ///
 /// [`ReadError`] if the file cannot be read or is no undamaged image of a model of this type.
-pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Box<M>, ReadError> {
+pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Boxed<M>, ReadError> {
     let path = path.as_ref();
     let image = fs::read(path).map_err(|error| ReadError::File(about(path, &error)))?;
-    let weights = checked::<M>(&image).map_err(|error| {
-        let description = Info::parse(&image).map_or_else(|_| String::new(), |info| info.description.to_string());
-        ReadError::Image { error, description }
-    })?;
+    let weights = checked::<M>(&image).map_err(|error| ReadError::image(error, &image))?;
     let mut model = boxed::<M>();
     let mut numbers = weights.as_chunks().0.iter();
     model.for_each_tensor_mut(|_, mut tensor| {
@@ -126,6 +125,14 @@ pub enum ReadError {
         /// The type of the model that the image holds, as far as it can be told.
         description: String,
     },
+}
+
+impl ReadError {
+    /// That `image` is none of the model.
+    pub(super) fn image(error: ImageError, image: &[u8]) -> Self {
+        let description = Info::parse(image).map_or_else(|_| String::new(), |info| info.description.to_string());
+        Self::Image { error, description }
+    }
 }
 
 impl fmt::Display for ReadError {

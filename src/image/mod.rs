@@ -2,19 +2,20 @@
 //!
 //! An image is a header and the bytes of the model: the very bytes that lie in memory, so there is nothing to decode.
 //! [`include_model!`](crate::include_model) makes a `&'static Model` of a file at compile time, [`from_bytes`] makes a
-//! `&Model` of bytes at run time; both without a copy of the weights. [`encode`] writes one.
+//! `&Model` of bytes at run time; both without a copy of the weights. On a host, [`read`] copies the weights of a file and `Mapped` (feature
+//! `memmap`) maps them. [`encode`] writes one.
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 0..8 | magic: `89 43 46 4D 0D 0A 1A 0A`, which a transfer as text would damage |
 //! | 8..10 | byte order: `0x0102`, little-endian as all numbers |
-//! | 10..12 | version of this header: 1 |
+//! | 10..12 | version of this header: 2 |
 //! | 12..16 | format of the weights: 1, little-endian and as they lie in memory |
 //! | 16..24 | [`Fingerprint`](crate::Fingerprint) of the model's type |
 //! | 24..32 | bytes of weights |
 //! | 32..36 | bytes of the description |
 //! | 36..40 | CRC-32 (ISO-HDLC, as in zip) of all other bytes of the file |
-//! | 40.. | description: the model's type in Rust, UTF-8, for people; zeros up to the next multiple of 16 |
+//! | 40.. | description: the model's type in Rust, UTF-8, for people; zeros up to the next multiple of 64 |
 //! | then | the weights, to the end of the file |
 
 mod decode;
@@ -22,6 +23,9 @@ mod encode;
 mod error;
 #[cfg(feature = "std")]
 mod file;
+#[cfg(feature = "memmap")]
+mod mapped;
+mod placed;
 
 #[doc(hidden)]
 pub use decode::weights;
@@ -30,6 +34,10 @@ pub use encode::encode;
 pub use error::ImageError;
 #[cfg(feature = "std")]
 pub use file::{ReadError, read, write};
+#[cfg(feature = "memmap")]
+pub use mapped::Mapped;
+#[doc(hidden)]
+pub use placed::Placed;
 #[cfg(feature = "cli")]
 pub(crate) use {encode::encode_any, file::Part};
 
@@ -37,12 +45,12 @@ use crc::{CRC_32_ISO_HDLC, Crc, Table};
 
 const MAGIC: [u8; 8] = *b"\x89CFM\r\n\x1a\n";
 const BYTE_ORDER: u16 = 0x0102;
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const FORMAT: u32 = 1;
 /// Bytes before the description.
 const HEADER: usize = 40;
-/// Weights begin at a multiple of it.
-const ALIGNMENT: usize = 16;
+/// Weights begin at a multiple of it: a line of the cache, so that they are aligned where a file is mapped.
+const ALIGNMENT: usize = 64;
 /// Where the CRC-32 is.
 const CHECKSUM: core::ops::Range<usize> = 36..40;
 
@@ -72,10 +80,11 @@ const fn start_of_weights(description: u32) -> u64 {
 #[macro_export]
 macro_rules! include_model {
     ($model:ty, $path:expr $(,)?) => {{
-        static MODEL: $model = $crate::zerocopy::transmute!($crate::image::weights::<
-            $model,
-            { ::core::mem::size_of::<$model>() },
-        >(include_bytes!($path)));
-        &MODEL
+        static MODEL: $crate::image::Placed<$model> =
+            $crate::image::Placed($crate::zerocopy::transmute!($crate::image::weights::<
+                $model,
+                { ::core::mem::size_of::<$model>() },
+            >(include_bytes!($path))));
+        &MODEL.0
     }};
 }

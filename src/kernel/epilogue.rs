@@ -1,26 +1,26 @@
 //! What becomes of a product: small structs, composed by type, that are given vectors of finished sums. So bias,
 //! activation, residual connection and scale need no second pass over memory.
 
-use crate::{activation::Activation, bias::Bias as BiasKind, kernel::PANEL, machine::Machine};
+use crate::{activation::Activation, bias::Bias as BiasKind, machine::Machine};
 use core::marker::PhantomData;
 
 /// What becomes of a product, a vector at a time.
 pub trait Epilogue {
-    /// `sums` are row `row` of the product, from column `column` on.
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector);
+    /// `sums` begin with the `count` numbers of row `row` of the product from column `column` on.
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector);
 }
 
 impl<E: Epilogue> Epilogue for &mut E {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        E::store(self, m, row, column, sums);
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        E::store(self, m, row, column, count, sums);
     }
 }
 
-/// The `LANES` numbers of `row` from `column` on.
+/// The `count` numbers of `row` from `column` on.
 #[inline(always)]
-fn place<M: Machine, const N: usize>(_: M, out: &mut [[f32; N]], row: usize, column: usize) -> Option<&mut [f32]> {
-    out.get_mut(row)?.get_mut(column..column + M::LANES)
+fn place<const N: usize>(out: &mut [[f32; N]], row: usize, column: usize, count: usize) -> Option<&mut [f32]> {
+    out.get_mut(row)?.get_mut(column..column + count)
 }
 
 /// y = f(x w)
@@ -37,8 +37,8 @@ impl<'a, const N: usize, A: Activation> Store<'a, N, A> {
 
 impl<const N: usize, A: Activation> Epilogue for Store<'_, N, A> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        if let Some(y) = place(m, self.out, row, column) {
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        if let Some(y) = place(self.out, row, column, count) {
             m.store(A::apply(m, sums), y);
         }
     }
@@ -49,8 +49,8 @@ pub(crate) struct Add<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
 
 impl<const N: usize> Epilogue for Add<'_, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        if let Some(y) = place(m, self.0, row, column) {
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        if let Some(y) = place(self.0, row, column, count) {
             m.store(m.add(m.load(y), sums), y);
         }
     }
@@ -61,8 +61,8 @@ pub(crate) struct Multiply<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
 
 impl<const N: usize> Epilogue for Multiply<'_, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        if let Some(y) = place(m, self.0, row, column) {
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        if let Some(y) = place(self.0, row, column, count) {
             m.store(m.mul(m.load(y), sums), y);
         }
     }
@@ -76,29 +76,9 @@ pub(crate) struct ScaleRows<'a, const N: usize> {
 
 impl<const N: usize> Epilogue for ScaleRows<'_, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        if let (Some(y), Some(scale)) = (place(m, self.out, row, column), self.scale.get(row)) {
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        if let (Some(y), Some(scale)) = (place(self.out, row, column, count), self.scale.get(row)) {
             m.store(m.mul(m.splat(*scale), sums), y);
-        }
-    }
-}
-
-/// y = (x w)ᵀ, from column `first` of y on
-pub(crate) struct Transpose<'a, const N: usize> {
-    pub(crate) out: &'a mut [[f32; N]],
-    pub(crate) first: usize,
-}
-
-impl<const N: usize> Epilogue for Transpose<'_, N> {
-    #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        let mut lanes = [0.0; PANEL];
-        m.store(sums, &mut lanes);
-        let rows = self.out.get_mut(column..column + M::LANES).unwrap_or_default();
-        for (y, lane) in rows.iter_mut().zip(lanes) {
-            if let Some(y) = y.get_mut(self.first + row) {
-                *y = lane;
-            }
         }
     }
 }
@@ -111,7 +91,7 @@ pub(crate) struct Bias<'a, E, B: BiasKind, const N: usize> {
 
 impl<E: Epilogue, B: BiasKind, const N: usize> Epilogue for Bias<'_, E, B, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, sums: M::Vector) {
-        self.then.store(m, row, column, B::add::<M, N>(m, self.bias, column, sums));
+    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        self.then.store(m, row, column, count, B::add::<M, N>(m, self.bias, column, count, sums));
     }
 }

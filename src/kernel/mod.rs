@@ -5,9 +5,11 @@
 //! width, the tile or the padding: that is why a batch equals its sequences one by one, bit for bit.
 
 mod epilogue;
+mod few_rows;
 mod product;
 
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store, Transpose};
+pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store};
+pub(crate) use few_rows::FewRows;
 pub(crate) use product::{PANEL, Product};

@@ -1,133 +1,184 @@
 //! Rows times a matrix, in register tiles.
 
 use super::Epilogue;
-use crate::machine::Machine;
-use core::ops::Range;
+use crate::machine::{Machine, prefetch};
+use core::{ops::Range, slice::Chunks};
 
-/// Columns of a panel of packed weights: at least two vectors on any machine.
+/// Columns of a panel: at least two vectors on any machine.
 pub(crate) const PANEL: usize = 32;
 
-/// x w, where x is the columns `inputs` of its rows, and w the columns `columns` of its rows.
+/// x w, where x is the columns `inputs` of its rows.
 ///
-/// So nothing is copied: a head is a range of columns; a panel, the values and the transposed keys are all rows.
-pub(crate) struct Product<'a, const D: usize, const N: usize> {
+/// Nothing is copied: a head is a range of columns; a panel of weights, a panel of keys and the values of a head are all
+/// rows of numbers, so far apart.
+pub(crate) struct Product<'a, const D: usize> {
     pub(crate) x: &'a [[f32; D]],
     /// At most D; as many as w has rows.
     pub(crate) inputs: Range<usize>,
-    pub(crate) w: &'a [[f32; N]],
-    /// At most N.
-    pub(crate) columns: Range<usize>,
+    /// From the first column that is wanted on.
+    pub(crate) w: &'a [f32],
+    /// Numbers from one row of w to the next, at least one.
+    pub(crate) stride: usize,
+    /// Columns that are wanted, at most `stride`.
+    pub(crate) columns: usize,
     /// What the epilogue calls the first column.
     pub(crate) first: usize,
+    /// What will be multiplied next, and is asked for meanwhile.
+    pub(crate) next: &'a [f32],
 }
 
-impl<const D: usize, const N: usize> Product<'_, D, N> {
-    /// Hands the product to `epilogue`. `WHOLE`: the columns are all N of them.
+/// Numbers in a cache line.
+const LINE: usize = 16;
+
+impl<const D: usize> Product<'_, D> {
+    /// Hands the product to `epilogue`, in strips as wide as the machine's register tile.
+    #[inline(always)]
+    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
+        if const { M::VECTORS == 2 } {
+            self.strips::<M, 2>(m, epilogue);
+        } else {
+            self.strips::<M, 1>(m, epilogue);
+        }
+    }
+
+    /// Hands the product to `epilogue`, in strips of `V` vectors.
     ///
     /// Columns outermost: each weight is read from memory once, and used for all rows.
     #[inline(always)]
-    pub(crate) fn run<M: Machine, const WHOLE: bool>(&self, m: M, epilogue: &mut impl Epilogue) {
-        if const { N >= M::LANES } {
-            self.strips::<M, WHOLE>(m, epilogue);
-        } else {
-            self.strips::<M::One, WHOLE>(m.one(), epilogue);
-        }
-    }
-
-    #[inline(always)]
-    fn strips<M: Machine, const WHOLE: bool>(&self, m: M, epilogue: &mut impl Epilogue) {
-        let end = self.columns.end.min(N);
-        let mut column = self.columns.start;
-        while column < end {
-            let wide = if WHOLE { true } else { end - column > M::LANES };
-            if const { M::VECTORS == 2 && N >= 2 * M::LANES } && wide {
-                self.strip::<M, 2>(m, column, epilogue);
-                column += 2 * M::LANES;
-            } else if const { !WHOLE || M::VECTORS == 1 || N < 2 * M::LANES } {
-                self.strip::<M, 1>(m, column, epilogue);
-                column += M::LANES;
+    pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
+        let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
+        for column in (0..self.columns).step_by(V * M::LANES) {
+            let mut row = 0;
+            while row < x.len() {
+                let left = x.len() - row;
+                // The last of many rows start early and repeat some.
+                row = if const { M::ROWS == 8 } && left > 4 && x.len() >= 8 {
+                    self.tile::<M, 8, V>(m, row, row.min(x.len() - 8), column, epilogue, ahead)
+                } else if const { M::ROWS == 6 } && !matches!(left, 1..=4 | 7 | 8) && x.len() >= 6 {
+                    self.tile::<M, 6, V>(m, row, row.min(x.len() - 6), column, epilogue, ahead)
+                } else if const { M::ROWS > 4 } || x.len() >= 4 {
+                    self.tile::<M, 4, V>(m, row, row.min(x.len().saturating_sub(4)), column, epilogue, ahead)
+                } else {
+                    self.tile::<M, 1, V>(m, row, row, column, epilogue, ahead)
+                };
             }
         }
     }
 
-    /// All rows of the `V` vectors of columns that begin at `column`.
+    /// A tile of `R` rows from `start` and `V` vectors from `column` on, of which the rows from `row` on are wanted; returns the
+    /// row after it.
+    ///
+    /// It is always full. Of fewer rows it takes the last more than once; of ragged columns it reads on into the next row of w.
+    /// What it makes of that is left out.
     #[inline(always)]
-    fn strip<M: Machine, const V: usize>(&self, m: M, column: usize, epilogue: &mut impl Epilogue) {
-        let mut row = 0;
-        if const { M::ROWS == 8 } {
-            row = self.tiles::<M, 8, V>(m, row, column, epilogue);
-        } else if const { M::ROWS == 6 } {
-            row = self.tiles::<M, 6, V>(m, row, column, epilogue);
-        }
-        row = self.tiles::<M, 4, V>(m, row, column, epilogue);
-        self.tiles::<M, 1, V>(m, row, column, epilogue);
-    }
-
-    /// As many tiles of `R` rows as there are, from `row` on; returns the row after them.
-    #[inline(always)]
-    fn tiles<M: Machine, const R: usize, const V: usize>(
+    fn tile<M: Machine, const R: usize, const V: usize>(
         &self,
         m: M,
-        mut row: usize,
+        row: usize,
+        start: usize,
         column: usize,
         epilogue: &mut impl Epilogue,
+        ahead: &mut Chunks<'_, f32>,
     ) -> usize {
-        // A tile is always full: the last one of a ragged matrix starts early, and what it repeats is left out.
-        let start = column.min(N - V * M::LANES);
-        let width = (self.columns.end - column).min(V * M::LANES);
-        let to = self.first + column - self.columns.start;
-        let mut sums = [[0.0; PANEL]; R];
-        let (tiles, _) = self.x.get(row..).unwrap_or_default().as_chunks::<R>();
-        for x in tiles {
-            tile::<M, R, V, D, N>(m, x, self.inputs.clone(), self.w, start, &mut sums);
-            for sums in &sums {
-                if width == V * M::LANES {
-                    for (v, sums) in sums.chunks_exact(M::LANES).take(V).enumerate() {
-                        epilogue.store(m, row, to + v * M::LANES, m.load(sums));
-                    }
-                } else {
-                    let one = m.one();
-                    let sums = sums.get(column - start..).unwrap_or_default();
-                    for (i, sum) in (0..width).zip(sums) {
-                        epilogue.store(one, row, to + i, one.splat(*sum));
-                    }
+        let end = start + R;
+        let x = self.x.get(start..).unwrap_or_default();
+        let x = match (x.first_chunk::<R>(), x.last()) {
+            (Some(x), _) => x.each_ref(),
+            (None, Some(last)) if R == 4 => core::array::from_fn(|r| x.get(r).unwrap_or(last)),
+            _ => return end,
+        };
+        let w = self.w.get(column..).unwrap_or_default();
+        let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, ahead);
+        let (to, width) = (self.first + column, self.columns - column);
+        for (row, sums) in (start..self.x.len()).zip(sums).skip(row - start) {
+            for (v, sums) in sums.into_iter().enumerate() {
+                let v = v * M::LANES;
+                if v + M::LANES <= width {
+                    epilogue.store(m, row, to + v, M::LANES, sums);
+                } else if v < width {
+                    epilogue.store(m, row, to + v, width - v, sums);
                 }
-                row += 1;
             }
         }
-        row
+        end
     }
 }
 
 /// The sums of `R` rows and `V` vectors of columns, kept in registers.
 #[inline(always)]
-fn tile<M: Machine, const R: usize, const V: usize, const D: usize, const N: usize>(
+fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
     m: M,
-    x: &[[f32; D]; R],
+    x: [&[f32; D]; R],
     inputs: Range<usize>,
-    w: &[[f32; N]],
-    column: usize,
-    out: &mut [[f32; PANEL]; R],
-) {
-    if inputs.end > D || column + V * M::LANES > N {
-        return; // never, and so told to the compiler, which need not check in the loop
-    }
+    w: &[f32],
+    stride: usize,
+    ahead: &mut Chunks<'_, f32>,
+) -> [[M::Vector; V]; R] {
     let mut sums = [[m.splat(0.0); V]; R];
-    for (i, w) in inputs.zip(w) {
-        let mut vectors = [m.splat(0.0); V];
-        for v in 0..V {
-            vectors[v] = m.load(&w[column + v * M::LANES..][..M::LANES]);
+    if inputs.end > D || V * M::LANES > PANEL {
+        return sums; // never, and so told to the compiler, which need not check in the loop
+    }
+    let mut i = inputs.start;
+    if const { R > 4 } {
+        // Two rows of w at a time: half as many questions whether there are more.
+        let mut pairs = w.windows(stride + V * M::LANES).step_by(2 * stride);
+        while i + 1 < inputs.end {
+            let Some(w) = pairs.next() else { break };
+            ask(ahead);
+            step(m, x, i, w, &mut sums);
+            step(m, x, i + 1, &w[stride..], &mut sums);
+            i += 2;
         }
-        for r in 0..R {
-            let x = m.splat(x[r][i]);
-            for v in 0..V {
-                sums[r][v] = m.mul_add(x, vectors[v], sums[r][v]);
-            }
-        }
+    }
+    for i in i..inputs.end {
+        let rest = w.get((i - inputs.start) * stride..).unwrap_or_default();
+        let padded;
+        let row = if rest.len() >= V * M::LANES {
+            rest
+        } else {
+            padded = pad(rest);
+            &padded
+        };
+        ask(ahead);
+        step(m, x, i, row, &mut sums);
+    }
+    sums
+}
+
+/// Asks for what comes next.
+#[inline(always)]
+fn ask(ahead: &mut Chunks<'_, f32>) {
+    if let Some(lines) = ahead.next() {
+        prefetch(lines);
+        prefetch(lines.get(LINE..).unwrap_or_default());
+    }
+}
+
+/// The last rows of ragged columns, which end before the vectors do.
+#[inline(always)]
+fn pad(rest: &[f32]) -> [f32; PANEL] {
+    let mut row = [0.0; PANEL];
+    row.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    row
+}
+
+/// Adds the products of input `i` with its row `w`.
+#[inline(always)]
+fn step<M: Machine, const R: usize, const V: usize, const D: usize>(
+    m: M,
+    x: [&[f32; D]; R],
+    i: usize,
+    w: &[f32],
+    sums: &mut [[M::Vector; V]; R],
+) {
+    let mut vectors = [m.splat(0.0); V];
+    for v in 0..V {
+        vectors[v] = m.load(&w[v * M::LANES..][..M::LANES]);
     }
     for r in 0..R {
+        let x = m.splat(x[r][i]);
         for v in 0..V {
-            m.store(sums[r][v], &mut out[r][v * M::LANES..][..M::LANES]);
+            sums[r][v] = m.mul_add(x, vectors[v], sums[r][v]);
         }
     }
 }

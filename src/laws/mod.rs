@@ -51,9 +51,9 @@ pub use proptest;
 
 pub use strategies::{Random, extreme_scores, extreme_tokens, fill, model, models, scores, tokens};
 
-use crate::{Layer, Sequence, TooLong, boxed};
+use crate::{Boxed, Layer, Sequence, TooLong, boxed};
 use proptest::{prop_assert, prop_assert_eq, test_runner::TestCaseError};
-use std::{boxed::Box, string::ToString, vec::Vec};
+use std::{string::ToString, vec::Vec};
 
 /// Whether a law holds.
 pub type Law = Result<(), TestCaseError>;
@@ -64,7 +64,7 @@ const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 /// Tokens with room for `SEQ_LEN`.
 fn sequence<const D_MODEL: usize, const SEQ_LEN: usize>(
     tokens: &[[f32; D_MODEL]],
-) -> Result<Box<Sequence<D_MODEL, SEQ_LEN>>, TestCaseError> {
+) -> Result<Boxed<Sequence<D_MODEL, SEQ_LEN>>, TestCaseError> {
     let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN>>();
     x.assign(tokens).map_err(|TooLong { .. }| {
         TestCaseError::fail(std::format!("{} tokens are given to a law with room for {SEQ_LEN}", tokens.len()))

@@ -76,7 +76,7 @@ fn batch_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: La
 ) -> Law {
     let mut together = Vec::new();
     for tokens in batch {
-        together.push(*sequence::<D_MODEL, SEQ_LEN>(tokens)?);
+        together.push((*sequence::<D_MODEL, SEQ_LEN>(tokens)?).clone());
     }
     layer.forward_batch(&mut together, &mut boxed::<L::Scratch<SEQ_LEN, TILE>>());
     for (i, (tokens, found)) in batch.iter().zip(&together).enumerate() {

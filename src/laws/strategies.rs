@@ -1,9 +1,9 @@
 //! Inputs and parameters to test with.
 
-use crate::{Name, Parameters, Shape, Tensor, boxed};
+use crate::{Boxed, Name, Parameters, Shape, Tensor, boxed};
 use core::{array, fmt, ops};
 use proptest::{prelude::any, strategy::Strategy};
-use std::{boxed::Box, string::ToString, vec::Vec};
+use std::{string::ToString, vec::Vec};
 
 /// Numbers between -1 and 1: `SplitMix64`, so that a seed gives the same numbers everywhere.
 struct Numbers(u64);
@@ -45,7 +45,7 @@ pub fn fill(model: &mut impl Parameters, seed: u64) {
 
 /// A model with parameters from a seed, as by [`fill`]; on the heap, however large it is.
 #[must_use]
-pub fn model<M: Parameters>(seed: u64) -> Box<M> {
+pub fn model<M: Parameters>(seed: u64) -> Boxed<M> {
     let mut model = boxed::<M>();
     fill(&mut *model, seed);
     model
@@ -54,7 +54,7 @@ pub fn model<M: Parameters>(seed: u64) -> Box<M> {
 /// A model with random parameters. In the report of a failure it is the seed that [`model`] takes.
 pub struct Random<M> {
     seed: u64,
-    model: Box<M>,
+    model: Boxed<M>,
 }
 
 impl<M> fmt::Debug for Random<M> {

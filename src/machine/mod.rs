@@ -7,10 +7,12 @@
 //! Users meet this module only if they write an [`Activation`](crate::Activation) of their own.
 
 mod plain;
+mod prefetch;
 #[cfg(feature = "std")]
 mod simd;
 
 pub use plain::{Plain, Single};
+pub(crate) use prefetch::prefetch;
 #[cfg(feature = "std")]
 pub(crate) use simd::dispatch;
 
@@ -31,9 +33,9 @@ pub trait Machine: Copy {
     fn one(self) -> Self::One;
     /// `x` in every lane.
     fn splat(self, x: f32) -> Self::Vector;
-    /// The first `LANES` numbers of `x`, which has at least as many.
+    /// The first `LANES` numbers of `x`, or, where it has fewer, all and zeros.
     fn load(self, x: &[f32]) -> Self::Vector;
-    /// Writes to the first `LANES` numbers of `out`, which has at least as many.
+    /// Writes to the first `LANES` numbers of `out`, or, where it has fewer, to all.
     fn store(self, x: Self::Vector, out: &mut [f32]);
     /// a + b
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;

@@ -51,13 +51,18 @@ impl Machine for Plain {
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> [f32; 4] {
-        x.first_chunk().copied().unwrap_or([0.0; 4])
+        x.first_chunk().copied().unwrap_or_else(|| {
+            let mut vector = [0.0; 4];
+            vector.iter_mut().zip(x).for_each(|(to, from)| *to = *from);
+            vector
+        })
     }
 
     #[inline(always)]
     fn store(self, x: [f32; 4], out: &mut [f32]) {
-        if let Some(out) = out.first_chunk_mut() {
-            *out = x;
+        match out.first_chunk_mut() {
+            Some(out) => *out = x,
+            None => out.iter_mut().zip(x).for_each(|(to, from)| *to = from),
         }
     }
 

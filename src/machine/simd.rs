@@ -29,12 +29,18 @@ impl<S: pulp::Simd> Machine for Simd<S> {
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> S::f32s {
-        S::as_simd_f32s(x).0[0]
+        match S::as_simd_f32s(x) {
+            ([vector, ..], _) => *vector,
+            ([], rest) => self.0.partial_load_f32s(rest),
+        }
     }
 
     #[inline(always)]
     fn store(self, x: S::f32s, out: &mut [f32]) {
-        S::as_mut_simd_f32s(out).0[0] = x;
+        match S::as_mut_simd_f32s(out) {
+            ([vector, ..], _) => *vector = x,
+            ([], rest) => self.0.partial_store_f32s(rest, x),
+        }
     }
 
     forward! {

@@ -4,11 +4,13 @@
 //! [`exp`], [`erf`], [`tanh`], [`sqrt`], [`sin`] and [`cos`] are the same for one number. The stated errors are against
 //! `f64` and tested (`tests/math.rs`).
 
+mod gelu;
 mod rows;
 mod trigonometry;
 
+pub(crate) use gelu::{gelu_erf, gelu_tanh};
 pub use rows::softmax;
-pub(crate) use rows::{Function, dot, map, softmax_row, square_of_norm, sum};
+pub(crate) use rows::{Function, dot, map, softmax_row, square_of_distance, sum};
 pub use trigonometry::{cos, sin};
 pub(crate) use trigonometry::{log_ten, power_of_ten, sin_cos};
 
@@ -62,20 +64,11 @@ fn half_normal<M: Machine>(m: M, z: M::Vector) -> M::Vector {
 /// Where [`half_normal`] ends: beyond, Φ is 1 to 4e-8.
 const NORMAL_HIGHEST: f32 = 5.4;
 
-/// x Φ(x), the GELU in its erf form.
+/// x / (1 + e⁻ˣ)
 #[inline(always)]
-pub(crate) fn gelu<M: Machine>(m: M, x: M::Vector) -> M::Vector {
-    // max(0, x) - z Φ(-z) with z = |x|: no difference of large numbers anywhere.
-    let z = m.min(m.splat(NORMAL_HIGHEST), abs(m, x));
-    let tail = m.sub(m.splat(0.5), half_normal(m, z));
-    m.sub(m.max(m.splat(0.0), x), m.mul(z, tail))
-}
-
-/// x / (1 + e⁻ᵘ), where u has the sign of x and at least its size
-#[inline(always)]
-pub(crate) fn gate<M: Machine>(m: M, x: M::Vector, u: M::Vector) -> M::Vector {
-    let x = m.max(m.splat(-100.0), x); // e⁻ᵘ does not grow beyond that
-    m.div(x, m.add(m.splat(1.0), exp_vector(m, m.sub(m.splat(0.0), u))))
+pub(crate) fn silu<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    let bounded = m.max(m.splat(-100.0), x); // e⁻ˣ does not grow beyond that
+    m.div(bounded, m.add(m.splat(1.0), exp_vector(m, m.sub(m.splat(0.0), x))))
 }
 
 /// eˣ, to 1.2 units in the last place (relative error 1.1e-7).

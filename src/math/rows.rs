@@ -61,10 +61,19 @@ pub(crate) fn sum<M: Machine>(m: M, x: &[f32]) -> f32 {
     fold!(m, x, 0.0, |sum, x, m| m.add(sum, x), sum_lanes)
 }
 
-/// Σᵢ xᵢ²
+/// Σᵢ (xᵢ - y)²
 #[inline(always)]
-pub(crate) fn square_of_norm<M: Machine>(m: M, x: &[f32]) -> f32 {
-    fold!(m, x, 0.0, |sum, x, m| m.mul_add(x, x, sum), sum_lanes)
+pub(crate) fn square_of_distance<M: Machine>(m: M, x: &[f32], y: f32) -> f32 {
+    fold!(
+        m,
+        x,
+        0.0,
+        |sum, x, m| {
+            let x = m.sub(x, m.splat(y));
+            m.mul_add(x, x, sum)
+        },
+        sum_lanes
+    )
 }
 
 /// Σᵢ aᵢ bᵢ

@@ -25,14 +25,14 @@ pub type CachedMemory<M, const CAPACITY: usize, const TILE: usize = { crate::TIL
 #[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct CachedWorking<const D_MODEL: usize, const TILE: usize, C, S> {
+    pub(super) scratch: S, // in the order of `Working`, and for the same reason
     /// What is remembered: to be reset, rewound, or told to let go.
     pub cache: C,
     pub(super) stream: Sequence<D_MODEL, TILE>,
-    pub(super) scratch: S,
 }
 
 impl<const D_MODEL: usize, const TILE: usize, C: Zero, S: Zero> Zero for CachedWorking<D_MODEL, TILE, C, S> {
-    const ZERO: Self = Self { cache: Zero::ZERO, stream: Zero::ZERO, scratch: Zero::ZERO };
+    const ZERO: Self = Self { scratch: Zero::ZERO, cache: Zero::ZERO, stream: Zero::ZERO };
 }
 
 /// Takes `inputs` in tiles of `TILE`, with `step`, which makes the cache remember them. If a step fails, the cache forgets those
@@ -44,7 +44,7 @@ pub(super) fn in_tiles<I, C: Past, const CAPACITY: usize, const TILE: usize>(
 ) -> Result<(), InputError> {
     let before = cache.len();
     TooLong::check::<CAPACITY>(before.saturating_add(inputs.len()))?;
-    for inputs in inputs.chunks(rows::<TILE>()) {
+    for inputs in inputs.chunks(rows::<TILE>(inputs.len())) {
         if let Err(error) = step(inputs, cache) {
             cache.rewind(before)?;
             return Err(error);

@@ -86,7 +86,7 @@ fn damaged_images() {
     for byte in 8..10 {
         assert_eq!(error(&with(byte, 7)), "the image or this processor is big-endian; images are little-endian");
     }
-    assert_eq!(error(&with(10, 2)), "an image with a header of version 1 expected, found version 2");
+    assert_eq!(error(&with(10, 1)), "an image with a header of version 2 expected, found version 1");
     assert_eq!(error(&with(12, 9)), "an image with weights in format 1 expected, found format 9");
     let len = image.len();
     assert_eq!(error(&with(31, 1)), format!("an image of {} bytes expected, found {len}", (1u64 << 56) + len as u64));
@@ -141,7 +141,7 @@ fn descriptions() {
         let mut other = image[..40].to_vec();
         other[32..36].copy_from_slice(&(description.len() as u32).to_le_bytes());
         other.extend(description.as_bytes());
-        other.resize(other.len().next_multiple_of(16), 0);
+        other.resize(other.len().next_multiple_of(64), 0);
         other.extend(&image[image.len() - 4 * 22_378..]);
         let (code, said, _) = constformer(&[&"verify", &folder.write("other.cfm", signed(other))]);
         assert!(code == 0 && said.contains("The type is none of this library"), "{said}");

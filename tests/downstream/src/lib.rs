@@ -182,7 +182,7 @@ pub fn run<L: Layer<D>, const D: usize, const SEQ_LEN: usize, const TILE: usize>
 /// A header whose lengths would overflow 32 bits: refused on every target, and at compile time.
 const _: () = {
     let mut image = [0xff; 56];
-    let start = *b"\x89CFM\r\n\x1a\n\x02\x01\x01\x00\x01\x00\x00\x00";
+    let start = *b"\x89CFM\r\n\x1a\n\x02\x01\x02\x00\x01\x00\x00\x00";
     let mut i = 0;
     while i < start.len() {
         image[i] = start[i];

@@ -2,7 +2,7 @@
 
 pub mod checkpoint;
 
-use constformer::{Parameters, boxed, load::LoadError};
+use constformer::{Boxed, Parameters, boxed, load::LoadError};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 
@@ -43,7 +43,7 @@ pub fn bits(model: &impl Parameters) -> Vec<u32> {
 pub fn load<M: Parameters>(
     len: usize,
     load: impl FnOnce(&mut M) -> Result<(), LoadError>,
-) -> Result<Box<M>, LoadError> {
+) -> Result<Boxed<M>, LoadError> {
     let mut model = boxed::<M>();
     model.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill(7.0));
     let result = frugal(len, || load(&mut model));

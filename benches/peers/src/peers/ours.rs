@@ -3,7 +3,7 @@
 use super::Peer;
 use crate::{shape::Shape, weights::Weights};
 use constformer::{
-    Cache, CachedLayer, Causal, Decoder, Encoder, Family, Layer, Memory, Parameters, Sequence, SharedBy, SplitInto,
+    Boxed, Cache, CachedLayer, Causal, Decoder, Encoder, Family, Layer, Memory, Parameters, Sequence, SharedBy, SplitInto,
     TileScratch, Width, Working, boxed,
 };
 
@@ -22,8 +22,8 @@ struct EncoderPeer<
 > where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
-    model: Box<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
-    memory: Box<Memory<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>, SEQ_LEN>>,
+    model: Boxed<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
+    memory: Boxed<Memory<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>, SEQ_LEN>>,
     input: Vec<f32>,
 }
 
@@ -75,10 +75,10 @@ struct DecoderPeer<
 > where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
 {
-    model: Box<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
-    cache: Box<Cache<LAYERS, D_MODEL, CAPACITY>>,
-    scratch: Box<TileScratch<D_MODEL, D_FF, CAPACITY, TILE>>,
-    stream: Box<Sequence<D_MODEL, 1>>,
+    model: Boxed<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
+    cache: Boxed<Cache<LAYERS, D_MODEL, CAPACITY>>,
+    scratch: Boxed<TileScratch<D_MODEL, D_FF, CAPACITY, TILE>>,
+    stream: Boxed<Sequence<D_MODEL, 1>>,
     input: Vec<f32>,
 }
 
@@ -101,7 +101,7 @@ pub fn decoder<
 where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
 {
-    let model: Box<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>> = filled(shape);
+    let model: Boxed<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>> = filled(shape);
     let mut cache = boxed::<Cache<LAYERS, D_MODEL, CAPACITY>>();
     let mut scratch = boxed::<TileScratch<D_MODEL, D_FF, CAPACITY, TILE>>();
     let mut past = boxed::<Sequence<D_MODEL, PAST>>();
@@ -133,7 +133,7 @@ where
     }
 }
 
-fn filled<M: Parameters>(shape: &Shape) -> Box<M> {
+fn filled<M: Parameters>(shape: &Shape) -> Boxed<M> {
     let mut model = boxed::<M>();
     let mut weights = Weights::tensors(shape);
     model.for_each_tensor_mut(|name, mut tensor| {

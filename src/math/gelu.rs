@@ -1,0 +1,79 @@
+//! Both forms of GELU: max(0, x) - z q(z) with z = |x|, where q is a polynomial.
+//!
+//! A difference of nothing large anywhere, and no division: that would take longer than all the rest.
+//! `tests/reference/gelu.py` prints the coefficients.
+
+use super::{abs, polynomial};
+use crate::machine::Machine;
+
+/// q(z) for 0 ≤ z ≤ `highest`, as a polynomial of u = 2 z / `highest` - 1; beyond, z q(z) stays what it is there.
+struct Tail {
+    highest: f32,
+    coefficients: [f32; 16],
+}
+
+/// q(z) = 1 - Φ(z), where Φ is the normal distribution function
+const ERF: Tail = Tail {
+    highest: 5.4,
+    coefficients: [
+        -5.203_078e-3,
+        6.190_391e-3,
+        2.534_806_4e-2,
+        -4.306_731_7e-2,
+        -3.494_002_7e-2,
+        1.210_927_4e-1,
+        -4.906_124e-2,
+        -1.356_657_4e-1,
+        2.120_088_3e-1,
+        -7.185_648_4e-2,
+        -1.550_177_6e-1,
+        2.672_823e-1,
+        -2.149_975_9e-1,
+        1.025_570_5e-1,
+        -2.813_715_3e-2,
+        3.466_982e-3,
+    ],
+};
+
+/// q(z) = (1 - tanh(√(2/π) (z + 0.044715 z³))) / 2
+const TANH: Tail = Tail {
+    highest: 5.2,
+    coefficients: [
+        -3.582_928e-3,
+        2.227_366_4e-3,
+        1.902_077_7e-2,
+        -2.222_785_4e-2,
+        -2.845_136e-2,
+        7.180_409e-2,
+        -3.525_666e-2,
+        -7.300_917e-2,
+        1.604_571_5e-1,
+        -1.017_429_2e-1,
+        -9.455_4e-2,
+        2.468_554e-1,
+        -2.323_298_7e-1,
+        1.216_107_5e-1,
+        -3.530_301e-2,
+        4.482_236e-3,
+    ],
+};
+
+#[inline(always)]
+fn gelu<M: Machine>(m: M, x: M::Vector, tail: &Tail) -> M::Vector {
+    let z = m.min(m.splat(tail.highest), abs(m, x));
+    let u = m.mul_add(z, m.splat(2.0 / tail.highest), m.splat(-1.0));
+    let [first, rest @ ..] = tail.coefficients;
+    m.sub(m.max(m.splat(0.0), x), m.mul(z, polynomial(m, u, first, rest)))
+}
+
+/// x Φ(x)
+#[inline(always)]
+pub(crate) fn gelu_erf<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    gelu(m, x, &ERF)
+}
+
+/// x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))
+#[inline(always)]
+pub(crate) fn gelu_tanh<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    gelu(m, x, &TANH)
+}
