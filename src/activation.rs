@@ -61,13 +61,13 @@ activations! {
     /// [paper]: https://www.cs.toronto.edu/~hinton/absps/reluICML.pdf
     Relu = "relu" |m, x| m.max(m.splat(0.0), x);
 
-    /// f(x) = x Φ(x) = x/2 (1 + erf(x/√2)), with an absolute error of at most 1.5e-6
+    /// f(x) = x Φ(x) = x/2 (1 + erf(x/√2)), with an absolute error of at most 6e-7
     ///
     /// Φ is the distribution function of the normal distribution. Hendrycks & Gimpel,
     /// [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch: `nn.GELU()`.
     Gelu = "gelu" |m, x| math::gelu_erf(m, x);
 
-    /// f(x) = x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), with an absolute error of at most 1e-6
+    /// f(x) = x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), with an absolute error of at most 6e-7
     ///
     /// The same curve to 5e-4, but not the same function: a model trained with one is not the same with the other.
     /// Hendrycks & Gimpel, [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch:

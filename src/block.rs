@@ -57,6 +57,31 @@ parameters! {
     structure: |fingerprint| fingerprint.name("block").number(F::Placement::NORM_FIRST as usize);
 }
 
+impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format>
+    EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    pub(crate) fn sub_layers(
+        &self,
+    ) -> SubLayers<
+        '_,
+        F::Placement,
+        MultiHeadAttention<F, D_MODEL, HEADS, T>,
+        F::Norm<D_MODEL>,
+        F::FeedForward<D_MODEL, D_FF, T>,
+    > {
+        SubLayers {
+            attention: &self.attention,
+            names: NAMES,
+            attention_norm: &self.attention_norm,
+            feed_forward: &self.feed_forward,
+            feed_forward_norm: &self.feed_forward_norm,
+            placement: PhantomData,
+        }
+    }
+}
+
 impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> Model
     for EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
@@ -91,14 +116,6 @@ where
         name: &Name<'_>,
         observer: &mut O,
     ) {
-        SubLayers::<F::Placement, _, _, _> {
-            attention: &self.attention,
-            names: NAMES,
-            attention_norm: &self.attention_norm,
-            feed_forward: &self.feed_forward,
-            feed_forward_norm: &self.feed_forward_norm,
-            placement: PhantomData,
-        }
-        .forward(x, scratch, &mut Watch::new(name, observer));
+        self.sub_layers().forward(x, scratch, &mut Watch::new(name, observer));
     }
 }

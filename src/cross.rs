@@ -202,7 +202,8 @@ where
         for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
             let (root, nobody) = (Name::ROOT, &mut Unobserved);
             let nobody = &mut Watch::new(&root, nobody);
-            block.cross_attention.remember(encoded.tokens(), Place { column: 0, before: 0 }, key_values, nobody);
+            let start = Place { column: 0, before: 0 };
+            block.cross_attention.remember(encoded.tokens(), start, &mut key_values.all(), nobody);
         }
         source.len = encoded.len() as u32;
     }

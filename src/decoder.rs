@@ -77,7 +77,7 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    fn sub_layers(
+    pub(crate) fn sub_layers(
         &self,
     ) -> SubLayers<
         '_,

@@ -43,6 +43,8 @@ mod message;
 mod models;
 mod norm;
 mod observe;
+#[cfg(feature = "rayon")]
+mod parallel;
 pub mod parameters;
 mod plain;
 mod pooling;
@@ -84,6 +86,8 @@ pub use models::{
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
 pub use observe::{Observer, Unobserved};
+#[cfg(feature = "rayon")]
+pub use parallel::{ParallelLayer, ParallelScratch, forward_batch_parallel};
 pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
 pub use plain::{Plain, Zero};
 pub use pooling::{FirstToken, Mean, Pooling};

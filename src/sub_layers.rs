@@ -2,7 +2,7 @@
 
 use crate::{
     activation::Identity,
-    attention::{AttentionTile, KeyValues, Place, Projections, rows},
+    attention::{AttentionTile, KeyValues, KeyValuesMut, Place, Projections, rows},
     feed_forward::{FeedForwardScratch, PositionWise},
     kernel::{Add, Store},
     mask::Mask,
@@ -127,36 +127,89 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
-        let TileScratch { attention, feed_forward, input } = tile;
         let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>(x.len()));
         let place = |tile: usize| Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
-        let [attention_name, norm_name, residual_name] = self.names;
         if !A::Mask::CAUSAL {
             for (i, x) in x.chunks(rows).enumerate() {
-                let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
                 let watch = &mut watch.at(place(i).position());
-                self.attention.remember(normed, place(i), key_values, &mut watch.field(attention_name));
+                self.remember(x, place(i), &mut key_values.all(), &mut tile.input, watch);
             }
         }
         for (i, x) in x.chunks_mut(rows).enumerate() {
             let watch = &mut watch.at(place(i).position());
-            let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
-            see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);
-            let of_attention = &mut watch.field(attention_name);
-            if A::Mask::CAUSAL {
-                // No token sees a later one, so one pass does.
-                self.attention.remember(normed, place(i), key_values, of_attention);
-            }
-            let context = self.attention.attend(normed, place(i), len, key_values, attention, of_attention);
-            see_output(of_attention, x.len(), input, |out| self.attention.output(context, out));
-            self.attention.output(context, Add(x));
-            watch.field(residual_name).rows(x);
-            after::<P, D_MODEL>(self.attention_norm, x);
-            see_after::<P, D_MODEL>(&mut watch.field(norm_name), x);
-            between(x, input, watch);
-            self.feed_forward(x, feed_forward, input, watch);
-            watch.rows(x);
+            let key_values = &mut *key_values;
+            self.tile(
+                x,
+                place(i),
+                tile,
+                watch,
+                move |normed, watch| {
+                    if A::Mask::CAUSAL {
+                        // No token sees a later one, so one pass does.
+                        self.attention.remember(normed, place(i), &mut key_values.all(), watch);
+                    }
+                    (&*key_values, len)
+                },
+                &mut between,
+            );
         }
+    }
+
+    /// Writes the keys and values of a tile of tokens; `input` is room for them.
+    pub(crate) fn remember<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, O: Observer>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        place: Place,
+        key_values: &mut KeyValuesMut<'_, D_KV, SEQ_LEN>,
+        input: &mut [[f32; D_MODEL]],
+        watch: &mut Watch<'_, O>,
+    ) where
+        A: Projections<D_MODEL, D_KV>,
+        N: Norm<D_MODEL>,
+    {
+        let [attention_name, ..] = self.names;
+        let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
+        self.attention.remember(normed, place, key_values, &mut watch.field(attention_name));
+    }
+
+    /// Replaces a tile of tokens by the output of the block. `known` is handed what attention is given, and returns the keys and
+    /// values that there are, and of how many tokens.
+    pub(crate) fn tile<
+        'k,
+        const D_MODEL: usize,
+        const D_FF: usize,
+        const SEQ_LEN: usize,
+        const TILE: usize,
+        const D_KV: usize,
+        O: Observer,
+    >(
+        &self,
+        x: &mut [[f32; D_MODEL]],
+        place: Place,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        watch: &mut Watch<'_, O>,
+        known: impl FnOnce(&[[f32; D_MODEL]], &mut Watch<'_, O>) -> (&'k KeyValues<D_KV, SEQ_LEN>, usize),
+        between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
+    ) where
+        A: Projections<D_MODEL, D_KV>,
+        N: Norm<D_MODEL>,
+        W: PositionWise<D_MODEL, D_FF>,
+    {
+        let TileScratch { attention, feed_forward, input } = scratch;
+        let [attention_name, norm_name, residual_name] = self.names;
+        let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
+        see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);
+        let of_attention = &mut watch.field(attention_name);
+        let (key_values, len) = known(normed, of_attention);
+        let context = self.attention.attend(normed, place, len, key_values, attention, of_attention);
+        see_output(of_attention, x.len(), input, |out| self.attention.output(context, out));
+        self.attention.output(context, Add(x));
+        watch.field(residual_name).rows(x);
+        after::<P, D_MODEL>(self.attention_norm, x);
+        see_after::<P, D_MODEL>(&mut watch.field(norm_name), x);
+        between(x, input, watch);
+        self.feed_forward(x, feed_forward, input, watch);
+        watch.rows(x);
     }
 
     /// x becomes after(x + feed_forward(before(x))), for a tile of tokens.

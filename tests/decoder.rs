@@ -262,6 +262,27 @@ fn a_sliding_window() {
     assert!(distance(&slid, &fresh) < 1e-5, "{}", distance(&slid, &fresh));
 }
 
+/// Heads of 40 columns: more than one strip on any machine.
+#[test]
+fn there_is_nothing_to_see_in_a_source_of_no_tokens() {
+    let mut model = boxed::<CrossDecoder<Vaswani, 1, 80, 13, 2>>();
+    Random(1).fill(&mut *model);
+    let mut source = boxed::<Source<1, 80, 3>>();
+    model.attend_to(&Sequence::new(), &mut source);
+    let mut x = Sequence::<80, 7>::new();
+    x.assign(&Random(2).tokens(5)).unwrap();
+    let mut seen = 0;
+    let mut context = |name: &Name<'_>, _: usize, values: &[f32]| {
+        if name.to_string().ends_with("cross_attention.context") {
+            assert_eq!(values, [0.0; 80]);
+            seen += 1;
+        }
+    };
+    let (mut cache, mut scratch) = (boxed::<Cache<1, 80, 7>>(), boxed::<CrossScratch<80, 13, 7, 3, 4>>());
+    model.observe(&mut x, &source, &mut cache, &mut scratch, &Name::ROOT, &mut context).unwrap();
+    assert_eq!(seen, 5);
+}
+
 #[test]
 fn a_full_cache_is_an_error_and_stays_as_it_was() {
     let mut model = boxed::<Decoder<Gpt2, 2, 21, 13, 7>>();

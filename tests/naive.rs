@@ -94,6 +94,14 @@ fn sizes() {
     check::<Llama, 77, 129, 7, 101, 7>(LLAMA, 97);
 }
 
+/// Every number of rows that is left over after tiles of any machine; heads of 41 columns, and keys in a whole panel and a part.
+#[test]
+fn lengths() {
+    for len in 1..=53 {
+        check::<Vit, 82, 163, 2, 53, TILE>(VIT, len);
+    }
+}
+
 #[test]
 fn parts() {
     let mut random = Random(7);

@@ -1,6 +1,6 @@
 //! The heads of a tile of tokens: scores, softmax, context.
 
-use super::KeyValues;
+use super::{KeyValues, Projections};
 use crate::{
     activation::Identity,
     kernel::{PANEL, Product, ScaleRows, Store},
@@ -12,7 +12,7 @@ use crate::{
 use core::marker::PhantomData;
 
 /// Replaces the queries of a tile of tokens by their context.
-pub(super) struct Attend<'a, K, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
+pub(super) struct Attend<'a, P, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
     pub(super) query: &'a mut [[f32; D_MODEL]],
     pub(super) scores: &'a mut [[f32; SEQ_LEN]],
     pub(super) scale: &'a mut [f32],
@@ -21,52 +21,54 @@ pub(super) struct Attend<'a, K, O, const D_MODEL: usize, const D_KV: usize, cons
     pub(super) column: usize,
     /// Tokens with keys and values.
     pub(super) len: usize,
-    pub(super) d_head: usize,
-    /// Heads of the query for each head of key and value.
-    pub(super) group: usize,
-    pub(super) mask: PhantomData<K>,
+    pub(super) of: PhantomData<P>,
     pub(super) watch: Watch<'a, O>,
 }
 
-impl<K: Mask, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
-    for Attend<'_, K, O, D_MODEL, D_KV, SEQ_LEN>
+impl<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
+    for Attend<'_, P, O, D_MODEL, D_KV, SEQ_LEN>
+where
+    P: Projections<D_MODEL, D_KV>,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let Self { query, scores, scale, key_values, column, len, d_head, group, mut watch, .. } = self;
+        let Self { query, scores, scale, key_values, column, len, mut watch, .. } = self;
         let KeyValues { keys, values } = key_values;
-        let temperature = 1.0 / math::sqrt(d_head as f32);
+        let temperature = 1.0 / math::sqrt(P::D_HEAD as f32);
         // What the last query sees, all see or have masked.
-        let seen = visible::<K>(column + query.len().saturating_sub(1), len).min(SEQ_LEN);
-        for head in 0..D_MODEL / d_head.max(1) {
-            let inputs = head * d_head..(head + 1) * d_head;
-            let shared = head / group.max(1) * d_head;
+        let seen = visible::<P::Mask>(column + query.len().saturating_sub(1), len).min(SEQ_LEN);
+        for head in 0..D_MODEL / P::D_HEAD.max(1) {
+            let inputs = head * P::D_HEAD..(head + 1) * P::D_HEAD;
+            let shared = head / P::GROUP.max(1) * P::D_HEAD;
             for (panel, first) in keys.panels().zip((0..seen).step_by(PANEL)) {
-                let w = panel.numbers.get(shared * panel.width..(shared + d_head) * panel.width).unwrap_or_default();
-                let columns = panel.width.min(seen - first);
-                Product { x: query, inputs: inputs.clone(), w, stride: panel.width.max(1), columns, first, next: &[] }
-                    .run(m, &mut Store::<SEQ_LEN, Identity>::to(scores));
+                let w = panel.numbers.get(shared * panel.width..(shared + P::D_HEAD) * panel.width).unwrap_or_default();
+                let (x, inputs, columns) = (&*query, inputs.clone(), panel.width.min(seen - first));
+                let product = Product { x, inputs, w, stride: panel.width.max(1), columns, first, next: &[] };
+                let store = &mut Store::<SEQ_LEN, Identity>::to(scores);
+                if const { SEQ_LEN > M::LANES } {
+                    product.run(m, store);
+                } else {
+                    product.strips::<M, 1>(m, store);
+                }
             }
-            see::<K, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
+            see::<P::Mask, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
-                let (visible, masked) = scores.split_at_mut(visible::<K>(column + row, len).min(seen));
+                let (visible, masked) = scores.split_at_mut(visible::<P::Mask>(column + row, len).min(seen));
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }
             let w = values.as_flattened().get(shared..seen * D_KV).unwrap_or_default();
-            Product {
-                x: scores,
-                inputs: 0..seen,
-                w,
-                stride: D_KV.max(1),
-                columns: d_head,
-                first: inputs.start,
-                next: &[],
+            let (columns, first) = (P::D_HEAD, inputs.start);
+            let product = Product { x: &*scores, inputs: 0..seen, w, stride: D_KV.max(1), columns, first, next: &[] };
+            let context = &mut ScaleRows { out: query, scale };
+            if const { P::D_HEAD > M::LANES } {
+                product.run(m, context);
+            } else {
+                product.strips::<M, 1>(m, context);
             }
-            .run(m, &mut ScaleRows { out: query, scale });
-            see::<K, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
+            see::<P::Mask, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
                 scale.get(row).copied().unwrap_or(0.0)
             });
         }

@@ -37,42 +37,67 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Keys<D_KV, SEQ_LEN> {
         panels.map(|(i, numbers)| Panel { numbers, width: Self::width(i * PANEL) })
     }
 
-    /// Where the number of `column` of the key of `token` is.
-    const fn position(column: usize, token: usize) -> usize {
-        panel_position(D_KV, SEQ_LEN, column, token)
+    /// All keys, to be written.
+    pub(super) const fn all(&mut self) -> KeysMut<'_, D_KV, SEQ_LEN> {
+        KeysMut { numbers: self.0.as_flattened_mut(), first: 0 }
     }
 
-    /// The number of `column` of the key of `token`; 0 where there is no such key.
-    pub(super) fn get(&self, column: usize, token: usize) -> f32 {
-        self.0.as_flattened().get(Self::position(column, token)).copied().unwrap_or_default()
-    }
-
-    /// Sets the number of `column` of the key of `token`, if there is such a key.
-    pub(super) fn set(&mut self, column: usize, token: usize, number: f32) {
-        if token < SEQ_LEN
-            && let Some(place) = self.0.as_flattened_mut().get_mut(Self::position(column, token))
-        {
-            *place = number;
-        }
+    /// The panels, in order, to be written at the same time.
+    #[cfg(feature = "rayon")]
+    pub(super) fn panels_mut(&mut self) -> impl Iterator<Item = KeysMut<'_, D_KV, SEQ_LEN>> {
+        let panels = self.0.as_flattened_mut().chunks_mut((D_KV * PANEL).max(1)).enumerate();
+        panels.map(|(i, numbers)| KeysMut { numbers, first: i * PANEL })
     }
 
     /// Forgets the `count` oldest of `len` keys.
     pub(crate) fn let_go(&mut self, count: usize, len: usize) {
+        let mut keys = self.all();
         for column in 0..D_KV {
             for token in count..len {
-                self.set(column, token - count, self.get(column, token));
+                keys.set(column, token - count, keys.get(column, token));
             }
         }
     }
 }
 
+/// Keys to be written: all, or one panel.
+pub(super) struct KeysMut<'a, const D_KV: usize, const SEQ_LEN: usize> {
+    numbers: &'a mut [f32],
+    /// The first token; a panel begins with it.
+    first: usize,
+}
+
+impl<const D_KV: usize, const SEQ_LEN: usize> KeysMut<'_, D_KV, SEQ_LEN> {
+    /// Where the number of `column` of the key of `token` is; nowhere for a token that there is no room for, or before the first.
+    const fn position(&self, column: usize, token: usize) -> Option<usize> {
+        if token >= SEQ_LEN {
+            return None;
+        }
+        panel_position(D_KV, SEQ_LEN, column, token).checked_sub(self.first * D_KV)
+    }
+
+    /// The number of `column` of the key of `token`; 0 where there is no such key.
+    pub(super) fn get(&self, column: usize, token: usize) -> f32 {
+        let position = self.position(column, token);
+        position.and_then(|position| self.numbers.get(position)).copied().unwrap_or_default()
+    }
+
+    /// Sets the number of `column` of the key of `token`, if there is such a key.
+    pub(super) fn set(&mut self, column: usize, token: usize, number: f32) {
+        let position = self.position(column, token);
+        if let Some(place) = position.and_then(|position| self.numbers.get_mut(position)) {
+            *place = number;
+        }
+    }
+}
+
 /// Products become keys: row r that of token `first` + r.
-pub(super) struct Remember<'a, const D_KV: usize, const SEQ_LEN: usize> {
-    pub(super) keys: &'a mut Keys<D_KV, SEQ_LEN>,
+pub(super) struct Remember<'a, 'k, const D_KV: usize, const SEQ_LEN: usize> {
+    pub(super) keys: &'a mut KeysMut<'k, D_KV, SEQ_LEN>,
     pub(super) first: usize,
 }
 
-impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, D_KV, SEQ_LEN> {
+impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, '_, D_KV, SEQ_LEN> {
     #[inline(always)]
     fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         let mut lanes = [0.0; PANEL];
@@ -80,5 +105,27 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, D_KV, SE
         for (column, lane) in (column..).zip(lanes).take(count) {
             self.keys.set(column, self.first + row, lane);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two panels, one of 32 tokens and one of 3.
+    #[test]
+    fn a_key_is_where_it_was_put_and_nowhere_else() {
+        let mut keys = Keys::<2, 35>::ZERO;
+        let mut all = keys.all();
+        for token in 0..70 {
+            all.set(0, token, token as f32);
+            all.set(1, token, -(token as f32));
+        }
+        for token in 0..70 {
+            let expected = if token < 35 { token as f32 } else { 0.0 };
+            assert_eq!([all.get(0, token), all.get(1, token)], [expected, -expected], "token {token}");
+        }
+        keys.let_go(2, 35);
+        assert_eq!([30, 31, 32].map(|token| keys.all().get(1, token)), [-32.0, -33.0, -34.0]);
     }
 }

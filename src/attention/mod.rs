@@ -9,8 +9,8 @@ mod scratch;
 
 pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
-pub(crate) use scratch::rows;
 pub use scratch::{AttentionScratch, AttentionTile, KeyValues};
+pub(crate) use scratch::{KeyValuesMut, rows};
 
 use crate::{
     activation::Identity,
@@ -111,7 +111,7 @@ fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const 
     let (root, nobody) = (Name::ROOT, &mut Unobserved);
     let nobody = &mut Watch::new(&root, nobody);
     for (i, x) in x.tokens().chunks(rows).enumerate() {
-        attention.remember(x, Place { column: i * rows, before: 0 }, key_values, nobody);
+        attention.remember(x, Place { column: i * rows, before: 0 }, &mut key_values.all(), nobody);
     }
     for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
         let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile, nobody);

@@ -1,6 +1,6 @@
 //! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
 
-use super::{AttentionTile, KeyValues, heads::Attend, keys::Remember, rotary};
+use super::{AttentionTile, KeyValues, KeyValuesMut, heads::Attend, keys::Remember, rotary};
 use crate::{
     activation::Identity,
     kernel::{Epilogue, Store},
@@ -27,7 +27,7 @@ impl Place {
 }
 
 /// The linear maps of an attention layer, whose keys and values have `D_KV` columns.
-pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
+pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     type Mask: Mask;
     type Rotation: Rotation;
     /// Columns of one head.
@@ -45,10 +45,10 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
-        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
+        key_values: &mut KeyValuesMut<'_, D_KV, SEQ_LEN>,
         watch: &mut Watch<'_, O>,
     ) {
-        let KeyValues { keys, values } = key_values;
+        let KeyValuesMut { keys, values, first } = key_values;
         self.key(x, Remember { keys, first: place.column });
         if O::ACTIVE {
             for row in 0..x.len() {
@@ -57,7 +57,7 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
             }
         }
         rotary::rotate_keys::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
-        let values = values.get_mut(place.column..).unwrap_or_default();
+        let values = values.get_mut(place.column - *first..).unwrap_or_default();
         self.value(x, Store::<D_KV, Identity>::to(values));
         watch.field("value").rows(values.get(..x.len()).unwrap_or_default());
     }
@@ -78,16 +78,14 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize> {
         self.query(x, Store::<D_MODEL, Identity>::to(query));
         watch.field("query").rows(query);
         rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
-        dispatch(Attend::<Self::Mask, O, D_MODEL, D_KV, SEQ_LEN> {
+        dispatch(Attend::<Self, O, D_MODEL, D_KV, SEQ_LEN> {
             query,
             scores: scores.get_mut(..rows).unwrap_or_default(),
             scale,
             key_values,
             column: place.column,
             len,
-            d_head: Self::D_HEAD,
-            group: Self::GROUP,
-            mask: PhantomData,
+            of: PhantomData::<Self>,
             watch: watch.by_ref(),
         });
         watch.field("context").rows(query);

@@ -1,6 +1,6 @@
 //! Rotary positions, applied to queries and keys.
 
-use super::{keys::Keys, projections::Place};
+use super::{keys::KeysMut, projections::Place};
 use crate::{
     math::{power_of_ten, sin_cos},
     rotation::{Pairing, Rotation},
@@ -41,7 +41,7 @@ pub(super) fn rotate_rows<R: Rotation, const D: usize>(x: &mut [[f32; D]], place
 
 /// Rotates `count` keys from `place` on.
 pub(super) fn rotate_keys<R: Rotation, const D_KV: usize, const SEQ_LEN: usize>(
-    keys: &mut Keys<D_KV, SEQ_LEN>,
+    keys: &mut KeysMut<'_, D_KV, SEQ_LEN>,
     place: Place,
     count: usize,
     d_head: usize,

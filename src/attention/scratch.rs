@@ -1,6 +1,8 @@
 //! What attention needs to know of the other tokens, and to work.
 
-use super::keys::Keys;
+use super::keys::{Keys, KeysMut};
+#[cfg(feature = "rayon")]
+use crate::kernel::PANEL;
 use crate::{message::Message, plain::Zero};
 use zerocopy::FromZeros;
 
@@ -14,6 +16,28 @@ pub struct KeyValues<const D_KV: usize, const SEQ_LEN: usize> {
 
 impl<const D_KV: usize, const SEQ_LEN: usize> Zero for KeyValues<D_KV, SEQ_LEN> {
     const ZERO: Self = Self { keys: Zero::ZERO, values: Zero::ZERO };
+}
+
+impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
+    /// All of them, to be written.
+    pub(crate) const fn all(&mut self) -> KeyValuesMut<'_, D_KV, SEQ_LEN> {
+        KeyValuesMut { keys: self.keys.all(), values: &mut self.values, first: 0 }
+    }
+
+    /// Those of 32 tokens after the other, to be written at the same time: as many keys are a panel.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn panels_mut(&mut self) -> impl Iterator<Item = KeyValuesMut<'_, D_KV, SEQ_LEN>> {
+        let parts = self.keys.panels_mut().zip(self.values.chunks_mut(PANEL)).enumerate();
+        parts.map(|(i, (keys, values))| KeyValuesMut { keys, values, first: i * PANEL })
+    }
+}
+
+/// Keys and values to be written: all, or those of 32 tokens.
+pub(crate) struct KeyValuesMut<'a, const D_KV: usize, const SEQ_LEN: usize> {
+    pub(super) keys: KeysMut<'a, D_KV, SEQ_LEN>,
+    pub(super) values: &'a mut [[f32; D_KV]],
+    /// The token that they begin with.
+    pub(crate) first: usize,
 }
 
 /// What attention needs for a tile of `TILE` tokens that see up to `SEQ_LEN`.

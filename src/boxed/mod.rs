@@ -43,8 +43,9 @@ pub fn boxed<T: FromZeros>() -> Boxed<T> {
 /// they are asked for before the memory is touched (`MADV_HUGEPAGE`). Models and working memories are made by [`boxed`].
 ///
 /// Whether it gets huge pages is up to the system: not if `/sys/kernel/mm/transparent_hugepage/enabled` is `never`, not in a
-/// process (or a child of one) that has switched them off with `prctl(PR_SET_THP_DISABLE)`, which some allocators and
-/// container runtimes do, and not if there is no memory in one piece. `AnonHugePages` in `/proc/self/smaps` is what it got.
+/// process (or a child of one) that has switched them off with `prctl(PR_SET_THP_DISABLE)`, which `THP_enabled` in
+/// `/proc/self/status` tells, and not if there is no memory in one piece, or the allocator hands out memory that was in use
+/// before. `AnonHugePages` in `/proc/self/smaps` is what it got.
 ///
 /// ```
 /// use constformer::{Boxed, Encoder, Memory, Vit, Working, boxed};

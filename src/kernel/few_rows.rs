@@ -11,23 +11,24 @@ pub(crate) struct FewRows<'a, const D: usize> {
 }
 
 impl<const D: usize> FewRows<'_, D> {
-    /// Hands the product to `epilogue`.
+    /// Hands the product with as many panels as there are at once to `epilogue`; returns how many those are.
     #[inline(always)]
-    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
+    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
         // Eight sums at least are under way.
-        let first = match M::LANES {
-            16 => self.panels::<M, 4>(m, 0, epilogue),
-            8 => self.panels::<M, 2>(m, 0, epilogue),
-            _ => 0,
-        };
-        self.panels::<M, 1>(m, first, epilogue);
+        if const { M::LANES >= 16 } {
+            self.panels::<M, 4>(m, epilogue)
+        } else if const { M::LANES >= 8 } {
+            self.panels::<M, 2>(m, epilogue)
+        } else {
+            self.panels::<M, 1>(m, epilogue)
+        }
     }
 
-    /// As many panels as there are `P` at once, from `first` on; returns the one after them.
+    /// `P` panels at once.
     #[inline(always)]
-    fn panels<M: Machine, const P: usize>(&self, m: M, mut first: usize, epilogue: &mut impl Epilogue) -> usize {
-        let rest = self.panels.get(first * D * PANEL..).unwrap_or_default();
-        for panels in rest.chunks_exact((P * D * PANEL).max(1)) {
+    fn panels<M: Machine, const P: usize>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
+        let mut first = 0;
+        for panels in self.panels.chunks_exact((P * D * PANEL).max(1)) {
             for (row, x) in self.x.iter().enumerate() {
                 let mut sums = [[0.0; PANEL]; P];
                 multiply(m, x, panels, &mut sums);

@@ -31,10 +31,10 @@ pub(crate) struct Product<'a, const D: usize> {
 const LINE: usize = 16;
 
 impl<const D: usize> Product<'_, D> {
-    /// Hands the product to `epilogue`, in strips as wide as the columns ask for.
+    /// Hands the product to `epilogue`, in strips as wide as the machine's register tile.
     #[inline(always)]
     pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
-        if const { M::VECTORS == 2 } && self.columns > M::LANES {
+        if const { M::VECTORS == 2 } {
             self.strips::<M, 2>(m, epilogue);
         } else {
             self.strips::<M, 1>(m, epilogue);
@@ -46,47 +46,54 @@ impl<const D: usize> Product<'_, D> {
     /// Columns outermost: each weight is read from memory once, and used for all rows.
     #[inline(always)]
     pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
-        let ahead = &mut self.next.chunks(2 * LINE);
+        let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
         for column in (0..self.columns).step_by(V * M::LANES) {
+            let w = Columns::new::<M, V>(self.w.get(column..).unwrap_or_default(), self.stride);
             let mut row = 0;
-            while row < self.x.len() {
-                row = match self.x.len() {
-                    rows if const { M::ROWS == 8 } && rows >= 8 && rows - row > 4 => {
-                        self.tile::<M, 8, V>(m, row, column, epilogue, ahead)
-                    }
-                    // Of seven or eight rows, two times four.
-                    rows if const { M::ROWS == 6 } && rows >= 6 && !matches!(rows - row, 1..=4 | 7 | 8) => {
-                        self.tile::<M, 6, V>(m, row, column, epilogue, ahead)
-                    }
-                    4.. => self.tile::<M, 4, V>(m, row, column, epilogue, ahead),
-                    _ => self.tile::<M, 1, V>(m, row, column, epilogue, ahead),
+            while row < x.len() {
+                let left = x.len() - row;
+                // The last of many rows start early and repeat some.
+                row = if const { M::ROWS == 8 } && left > 4 && x.len() >= 8 {
+                    self.tile::<M, 8, V>(m, row, row.min(x.len() - 8), column, &w, epilogue, ahead)
+                } else if const { M::ROWS == 6 } && !matches!(left, 1..=4 | 7 | 8) && x.len() >= 6 {
+                    self.tile::<M, 6, V>(m, row, row.min(x.len() - 6), column, &w, epilogue, ahead)
+                } else if const { M::ROWS > 4 } || x.len() >= 4 {
+                    self.tile::<M, 4, V>(m, row, row.min(x.len().saturating_sub(4)), column, &w, epilogue, ahead)
+                } else {
+                    self.tile::<M, 1, V>(m, row, row, column, &w, epilogue, ahead)
                 };
             }
         }
     }
 
-    /// A tile of `R` rows and `V` vectors, from `row` and `column` on; returns the row after it.
+    /// A tile of `R` rows from `start` and `V` vectors from `column` on, of which the rows from `row` on are wanted; returns the
+    /// row after it.
     ///
-    /// It is always full. The last one of ragged rows starts early, and what it repeats is left out; of ragged columns it reads
-    /// on into the next row, and what it makes of that is left out.
+    /// It is always full. Of fewer rows it takes the last more than once; of ragged columns it reads on into the next row of w.
+    /// What it makes of that is left out.
     #[inline(always)]
     fn tile<M: Machine, const R: usize, const V: usize>(
         &self,
         m: M,
         row: usize,
+        start: usize,
         column: usize,
+        w: &Columns<'_>,
         epilogue: &mut impl Epilogue,
         ahead: &mut Chunks<'_, f32>,
     ) -> usize {
-        let start = row.min(self.x.len().saturating_sub(R));
-        let x = self.x.get(start..).and_then(|x| x.first_chunk::<R>());
-        let (Some(x), Some(w)) = (x, self.w.get(column..)) else { return start + R };
-        let mut sums = [[0.0; PANEL]; R];
-        multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, &mut sums, ahead);
+        let end = start + R;
+        let x = self.x.get(start..).unwrap_or_default();
+        let x = match (x.first_chunk::<R>(), x.last()) {
+            (Some(x), _) => x.each_ref(),
+            (None, Some(last)) if R == 4 => core::array::from_fn(|r| x.get(r).unwrap_or(last)),
+            _ => return end,
+        };
+        let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, ahead);
         let (to, width) = (self.first + column, self.columns - column);
-        for (row, sums) in (start..).zip(&sums).skip(row - start) {
-            for (v, sums) in sums.chunks_exact(M::LANES).take(V).enumerate() {
-                let (v, sums) = (v * M::LANES, m.load(sums));
+        for (row, sums) in (start..self.x.len()).zip(sums).skip(row - start) {
+            for (v, sums) in sums.into_iter().enumerate() {
+                let v = v * M::LANES;
                 if v + M::LANES <= width {
                     epilogue.store(m, row, to + v, M::LANES, sums);
                 } else if v < width {
@@ -94,7 +101,35 @@ impl<const D: usize> Product<'_, D> {
                 }
             }
         }
-        start + R
+        end
+    }
+}
+
+/// Columns of w, as many as a tile has.
+struct Columns<'a> {
+    /// w from the first of them on.
+    rows: &'a [f32],
+    stride: usize,
+    /// Rows of w that do not end before the vectors do.
+    whole: usize,
+    /// The other rows, which are of ragged columns: zeros follow them.
+    others: [f32; 2 * PANEL],
+}
+
+impl<'a> Columns<'a> {
+    #[inline(always)]
+    fn new<M: Machine, const V: usize>(rows: &'a [f32], stride: usize) -> Self {
+        let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
+        let mut others = [0.0; 2 * PANEL];
+        let rest = rows.get(whole * stride..).unwrap_or_default();
+        others.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        Self { rows, stride, whole, others }
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f32] {
+        let (rows, i) = if i < self.whole { (self.rows, i) } else { (&self.others[..], i - self.whole) };
+        rows.get(i * self.stride..).unwrap_or_default()
     }
 }
 
@@ -102,41 +137,41 @@ impl<const D: usize> Product<'_, D> {
 #[inline(always)]
 fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
     m: M,
-    x: &[[f32; D]; R],
+    x: [&[f32; D]; R],
     inputs: Range<usize>,
-    w: &[f32],
-    stride: usize,
-    out: &mut [[f32; PANEL]; R],
+    w: &Columns<'_>,
     ahead: &mut Chunks<'_, f32>,
-) {
-    if inputs.end > D || V * M::LANES > PANEL {
-        return; // never, and so told to the compiler, which need not check in the loop
-    }
+) -> [[M::Vector; V]; R] {
     let mut sums = [[m.splat(0.0); V]; R];
-    // Two rows at a time: half as many questions whether there are more.
-    let mut pairs = w.windows(stride + V * M::LANES).step_by(2 * stride);
+    if inputs.end > D || V * M::LANES > PANEL {
+        return sums; // never, and so told to the compiler, which need not check in the loop
+    }
     let mut i = inputs.start;
-    while i + 1 < inputs.end {
-        let Some(w) = pairs.next() else { break };
-        if let Some(lines) = ahead.next() {
-            prefetch(lines);
-            prefetch(lines.get(LINE..).unwrap_or_default());
+    if const { R > 4 } {
+        // Two rows of w at a time: half as many questions whether there are more.
+        let mut pairs = w.rows.windows(w.stride + V * M::LANES).step_by(2 * w.stride);
+        while i + 1 < inputs.end {
+            let Some(pair) = pairs.next() else { break };
+            ask(ahead);
+            step(m, x, i, pair, &mut sums);
+            step(m, x, i + 1, &pair[w.stride..], &mut sums);
+            i += 2;
         }
-        step(m, x, i, w, &mut sums);
-        step(m, x, i + 1, &w[stride..], &mut sums);
-        i += 2;
     }
-    // The last rows of ragged columns end before the vectors do.
     for i in i..inputs.end {
-        let mut row = [0.0; PANEL];
-        let w = w.get((i - inputs.start) * stride..).unwrap_or_default();
-        row.iter_mut().zip(w).for_each(|(to, from)| *to = *from);
-        step(m, x, i, &row, &mut sums);
+        let row = w.row(i - inputs.start);
+        ask(ahead);
+        step(m, x, i, row, &mut sums);
     }
-    for r in 0..R {
-        for v in 0..V {
-            m.store(sums[r][v], &mut out[r][v * M::LANES..][..M::LANES]);
-        }
+    sums
+}
+
+/// Asks for what comes next.
+#[inline(always)]
+fn ask(ahead: &mut Chunks<'_, f32>) {
+    if let Some(lines) = ahead.next() {
+        prefetch(lines);
+        prefetch(lines.get(LINE..).unwrap_or_default());
     }
 }
 
@@ -144,7 +179,7 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
 #[inline(always)]
 fn step<M: Machine, const R: usize, const V: usize, const D: usize>(
     m: M,
-    x: &[[f32; D]; R],
+    x: [&[f32; D]; R],
     i: usize,
     w: &[f32],
     sums: &mut [[M::Vector; V]; R],

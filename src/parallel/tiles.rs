@@ -1,0 +1,88 @@
+//! A block on several threads: they meet when all keys and values are there, and when all tiles are done.
+
+use super::{ParallelScratch, threads};
+use crate::{
+    attention::{Place, Projections, rows},
+    feed_forward::PositionWise,
+    kernel::PANEL,
+    norm::Norm,
+    observe::{Unobserved, Watch},
+    parameters::Name,
+    residual::Placement,
+    sequence::Sequence,
+    sub_layers::{Remembered, SubLayers},
+};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use std::sync::{Mutex, PoisonError};
+
+impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
+    /// As [`forward`](Self::forward), on the threads of the pool that have a scratch.
+    pub(super) fn forward_parallel<
+        const D_MODEL: usize,
+        const D_FF: usize,
+        const SEQ_LEN: usize,
+        const THREADS: usize,
+        const TILE: usize,
+        const D_KV: usize,
+    >(
+        &self,
+        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>,
+    ) where
+        A: Projections<D_MODEL, D_KV> + Sync,
+        N: Norm<D_MODEL>,
+        W: PositionWise<D_MODEL, D_FF>,
+    {
+        let ParallelScratch { key_values, tiles } = scratch;
+        let threads = threads::<THREADS>();
+        // Few rows cost as much as eight.
+        let share = x.len().div_ceil(threads).next_multiple_of(8);
+        let Some((first, _)) = tiles.split_first_mut() else { return };
+        if share >= x.len() {
+            let nobody = &mut Unobserved;
+            let watch = &mut Watch::new(&Name::ROOT, nobody);
+            return self.extend(x.tokens_mut(), Remembered::default(), key_values, first, watch, |_, _, _| ());
+        }
+        let tiles = tiles.get_mut(..threads).unwrap_or_default();
+
+        let panels = x.tokens().chunks(PANEL).zip(key_values.panels_mut());
+        hand_out(panels, tiles, |(x, mut key_values), scratch| {
+            let rows = rows::<TILE>(x.len());
+            for (i, x) in x.chunks(rows).enumerate() {
+                let place = Place { column: key_values.first + i * rows, before: 0 };
+                let nobody = &mut Unobserved;
+                let watch = &mut Watch::new(&Name::ROOT, nobody);
+                self.remember(x, place, &mut key_values, &mut scratch.input, watch);
+            }
+        });
+
+        let (len, rows, key_values) = (x.len(), rows::<TILE>(share), &*key_values);
+        let shares = x.tokens_mut().chunks_mut(share).zip((0..).step_by(share));
+        let parts = shares.flat_map(|(x, first)| x.chunks_mut(rows).zip((first..).step_by(rows)));
+        hand_out(parts, tiles, |(x, column), scratch| {
+            let nobody = &mut Unobserved;
+            let watch = &mut Watch::new(&Name::ROOT, nobody);
+            self.tile(x, Place { column, before: 0 }, scratch, watch, |_, _| (key_values, len), |_, _, _| ());
+        });
+    }
+}
+
+/// Does all of the work on as many threads as there are scratches. Whoever is done with a piece takes the next one, so that a
+/// thread that is slow, or late, holds up no other.
+fn hand_out<I, S>(pieces: I, scratches: &mut [S], work: impl Fn(I::Item, &mut S) + Sync)
+where
+    I: Iterator + Send,
+    S: Send,
+{
+    let pieces = Mutex::new(pieces);
+    scratches.par_iter_mut().with_max_len(1).for_each(|scratch| {
+        while let Some(piece) = next(&pieces) {
+            work(piece, scratch);
+        }
+    });
+}
+
+/// A function of its own, so that the lock is not held during the work.
+fn next<I: Iterator>(pieces: &Mutex<I>) -> Option<I::Item> {
+    pieces.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
