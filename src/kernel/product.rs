@@ -147,7 +147,7 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
         return sums; // never, and so told to the compiler, which need not check in the loop
     }
     let mut i = inputs.start;
-    if const { R > 4 } {
+    if const { R >= 4 } {
         // Two rows of w at a time: half as many questions whether there are more.
         let mut pairs = w.rows.windows(w.stride + V * M::LANES).step_by(2 * w.stride);
         while i + 1 < inputs.end {
