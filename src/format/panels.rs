@@ -94,7 +94,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let Self { x, w, mut then } = self;
-        let narrow = const { OUT % PANEL };
+        let narrow = OUT % PANEL;
         let (whole, rest) = w.0.as_flattened().split_at_checked(IN * (OUT - narrow)).unwrap_or_default();
         // What a matrix has not is not compiled either.
         if const { OUT >= PANEL } {
@@ -108,7 +108,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
                 product.run(m, &mut then);
             }
         }
-        if const { OUT % PANEL > 0 } {
+        if const { !OUT.is_multiple_of(PANEL) } {
             let product =
                 Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow, next: &[] };
             if const { OUT % PANEL > M::LANES } {

@@ -48,40 +48,37 @@ impl<const D: usize> Product<'_, D> {
     pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
         let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
         for column in (0..self.columns).step_by(V * M::LANES) {
-            let w = Columns::new::<M, V>(self.w.get(column..).unwrap_or_default(), self.stride);
+            let w = Columns::new::<M, V, D>(self, column);
             let mut row = 0;
             while row < x.len() {
                 let left = x.len() - row;
-                // The last of many rows start early and repeat some.
                 row = if const { M::ROWS == 8 } && left > 4 && x.len() >= 8 {
-                    self.tile::<M, 8, V>(m, row, row.min(x.len() - 8), column, &w, epilogue, ahead)
+                    self.tile::<M, 8, V>(m, row, &w, epilogue, ahead)
                 } else if const { M::ROWS == 6 } && !matches!(left, 1..=4 | 7 | 8) && x.len() >= 6 {
-                    self.tile::<M, 6, V>(m, row, row.min(x.len() - 6), column, &w, epilogue, ahead)
+                    self.tile::<M, 6, V>(m, row, &w, epilogue, ahead)
                 } else if const { M::ROWS > 4 } || x.len() >= 4 {
-                    self.tile::<M, 4, V>(m, row, row.min(x.len().saturating_sub(4)), column, &w, epilogue, ahead)
+                    self.tile::<M, 4, V>(m, row, &w, epilogue, ahead)
                 } else {
-                    self.tile::<M, 1, V>(m, row, row, column, &w, epilogue, ahead)
+                    self.tile::<M, 1, V>(m, row, &w, epilogue, ahead)
                 };
             }
         }
     }
 
-    /// A tile of `R` rows from `start` and `V` vectors from `column` on, of which the rows from `row` on are wanted; returns the
-    /// row after it.
+    /// A tile of `R` rows from `row` on and `V` vectors of columns; returns the row after it.
     ///
-    /// It is always full. Of fewer rows it takes the last more than once; of ragged columns it reads on into the next row of w.
-    /// What it makes of that is left out.
+    /// It is always full. The last of many rows start early and repeat some; of fewer rows it takes the last more than once;
+    /// of ragged columns it reads on into the next row of w. What it makes of that is left out.
     #[inline(always)]
     fn tile<M: Machine, const R: usize, const V: usize>(
         &self,
         m: M,
         row: usize,
-        start: usize,
-        column: usize,
         w: &Columns<'_>,
         epilogue: &mut impl Epilogue,
         ahead: &mut Chunks<'_, f32>,
     ) -> usize {
+        let start = row.min(self.x.len().saturating_sub(R));
         let end = start + R;
         let x = self.x.get(start..).unwrap_or_default();
         let x = match (x.first_chunk::<R>(), x.last()) {
@@ -90,7 +87,7 @@ impl<const D: usize> Product<'_, D> {
             _ => return end,
         };
         let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, ahead);
-        let (to, width) = (self.first + column, self.columns - column);
+        let (to, width) = (self.first + w.first, self.columns - w.first);
         for (row, sums) in (start..self.x.len()).zip(sums).skip(row - start) {
             for (v, sums) in sums.into_iter().enumerate() {
                 let v = v * M::LANES;
@@ -107,7 +104,9 @@ impl<const D: usize> Product<'_, D> {
 
 /// Columns of w, as many as a tile has.
 struct Columns<'a> {
-    /// w from the first of them on.
+    /// Which it begins with.
+    first: usize,
+    /// w from there on.
     rows: &'a [f32],
     stride: usize,
     /// Rows of w that do not end before the vectors do.
@@ -118,12 +117,13 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     #[inline(always)]
-    fn new<M: Machine, const V: usize>(rows: &'a [f32], stride: usize) -> Self {
+    fn new<M: Machine, const V: usize, const D: usize>(product: &Product<'a, D>, first: usize) -> Self {
+        let (rows, stride) = (product.w.get(first..).unwrap_or_default(), product.stride);
         let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
         let mut others = [0.0; 2 * PANEL];
         let rest = rows.get(whole * stride..).unwrap_or_default();
         others.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        Self { rows, stride, whole, others }
+        Self { first, rows, stride, whole, others }
     }
 
     #[inline(always)]

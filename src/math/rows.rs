@@ -13,7 +13,7 @@ pub(crate) trait Function {
 #[inline(always)]
 pub(crate) fn map<M: Machine>(m: M, x: &mut [f32], f: &impl Function) -> f32 {
     let len = x.len();
-    let ragged = len % M::LANES > 0;
+    let ragged = !len.is_multiple_of(M::LANES);
     // What the last two vectors share is to be replaced once.
     let end = if ragged { f.apply(m, last::<M>(len), m.load(end::<M>(x))) } else { m.splat(0.0) };
     let mut column = 0;
@@ -130,13 +130,13 @@ fn dots_of<M: Machine, const R: usize, const D: usize>(m: M, w: &[[f32; D]; R], 
     let mut sums = [[m.splat(0.0); 2]; R];
     let mut column = 0;
     while column + 2 * M::LANES <= D {
-        for half in 0..2 {
-            let x = m.load(&x[column..][..M::LANES]);
-            for r in 0..R {
-                sums[r][half] = m.mul_add(m.load(&w[r][column..][..M::LANES]), x, sums[r][half]);
-            }
-            column += M::LANES;
+        let halves = [m.load(&x[column..][..M::LANES]), m.load(&x[column + M::LANES..][..M::LANES])];
+        for r in 0..R {
+            let [a, b] = &mut sums[r];
+            *a = m.mul_add(m.load(&w[r][column..][..M::LANES]), halves[0], *a);
+            *b = m.mul_add(m.load(&w[r][column + M::LANES..][..M::LANES]), halves[1], *b);
         }
+        column += 2 * M::LANES;
     }
     for column in (column..D).step_by(M::LANES) {
         let x = m.load(&x[column..]);
