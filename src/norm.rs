@@ -203,7 +203,8 @@ impl<B: Bias, const D: usize> Function for Affine<'_, B, D> {
         let x = m.mul(m.sub(x, m.splat(self.mean)), m.splat(self.scale));
         match self.weight.get(column..column + M::LANES) {
             Some(weight) => B::add::<M, D>(m, self.bias, column, M::LANES, m.mul(x, m.load(weight))),
-            None => x,
+            // A token shorter than a vector.
+            None => B::add::<M, D>(m, self.bias, 0, D, m.mul(x, m.load(self.weight))),
         }
     }
 }

@@ -3,12 +3,18 @@
 
 mod common;
 
-use common::{larger, naive};
+use common::{larger, naive, random::Random};
 use constformer::{
-    Activation, FeedForward, FeedForwardScratch, Gelu, GeluTanh, Identity, PositionWise, Relu, Sequence, Silu, Zero,
+    Activation, FeedForward, FeedForwardScratch, Gelu, GeluTanh, Head, Identity, PositionWise, Relu, Sequence, Silu,
+    Tied, TokenEmbedding, Zero,
     machine::{Plain, Single},
     math,
 };
+
+/// What is private, in `f64`.
+#[path = "../src/math/trigonometry.rs"]
+#[expect(dead_code, unreachable_pub, reason = "a module of the library")]
+mod trigonometry;
 
 /// A prime, so that the low bits vary too.
 const STRIDE: usize = 4093;
@@ -75,6 +81,20 @@ fn exp() {
     assert!((2.385e38..2.395e38).contains(&math::exp(f32::INFINITY)));
 }
 
+/// Of 0 and numbers far below, the sum of the exponentials is 1: softmax is `exp`, at the width of the machine.
+#[test]
+fn exp_in_softmax() {
+    let inside: Vec<f32> = numbers().filter(|x| (-87.33..-22.0).contains(x)).collect();
+    let errors = inside.chunks(WIDTH - 1).flat_map(|x| {
+        let mut y = x.to_vec();
+        y.push(0.0);
+        math::softmax(&mut y);
+        assert_eq!(y.pop(), Some(1.0));
+        x.iter().zip(y).map(|(x, y)| (*x, units(y, f64::from(*x).exp()))).collect::<Vec<_>>()
+    });
+    assert!(worst("exp in softmax, units in the last place", errors) <= 1.2);
+}
+
 #[test]
 fn erf() {
     let errors = numbers().filter(|x| !x.is_nan()).map(|x| (x, absolute(math::erf(x), libm::erf(x.into()))));
@@ -110,6 +130,25 @@ fn sin_and_cos() {
     }
 }
 
+#[test]
+fn sines_and_powers_of_positions() {
+    let angles = (-1_000_000..=1_000_000).map(|i| f64::from(i) * 0.999_999);
+    let error = angles.fold(0.0, |error: f64, x| {
+        let (sin, cos) = trigonometry::sin_cos(x);
+        error.max((sin - x.sin()).abs()).max((cos - x.cos()).abs())
+    });
+    println!("sin_cos: max error {error:.1e}");
+    assert!(error <= 1e-12);
+    let (sin, cos) = trigonometry::sin_cos(f64::INFINITY);
+    assert!(sin.is_nan() && cos.is_nan());
+
+    let exponents = (-160_000..=160_000).map(|i| f64::from(i) * 1e-4);
+    let error =
+        exponents.fold(0.0, |error: f64, x| error.max((trigonometry::power_of_ten(x) / 10f64.powf(x) - 1.0).abs()));
+    println!("power_of_ten: max relative error {error:.1e}");
+    assert!(error <= 2e-14);
+}
+
 /// The error of the activation `A` for every one of `numbers()` that is finite and at least `low`, one by one and at the
 /// width of the machine.
 fn check_activation<A: Activation>(
@@ -124,8 +163,7 @@ fn check_activation<A: Activation>(
         let error = worst(&what, inside().map(|x| (x, error(apply(x), expected(x.into())))));
         assert!(error <= bound, "{what}: {error:e}");
     };
-    check("one lane", |x| A::apply(Single::<false>, x));
-    check("one lane, fused", |x| A::apply(Single::<true>, x));
+    check("one lane", |x| A::apply(Single, x));
     check("four lanes", |x| A::apply(Plain, [1.0, x, 2.0, 3.0])[1]);
 
     let layer = &mut Identities::<A>::new();
@@ -140,7 +178,7 @@ fn check_activation<A: Activation>(
 
     assert!(layer.apply(&[f32::NAN; WIDTH]).iter().all(|y| y.is_nan()));
     for nan in numbers().filter(|x| x.is_nan()) {
-        assert!(A::apply(Single::<false>, nan).is_nan() && A::apply(Plain, [1.0, nan, 2.0, 3.0])[1].is_nan());
+        assert!(A::apply(Single, nan).is_nan() && A::apply(Plain, [1.0, nan, 2.0, 3.0])[1].is_nan());
     }
 }
 
@@ -192,9 +230,60 @@ fn silu() {
     check_activation::<Silu>(-87.0, naive::silu, relative, 3e-7);
     // Below, e⁻ˣ soon is more than an `f32` can hold.
     for x in [-87.5, -88.5, -1e3, -1e30, f32::MIN, f32::NEG_INFINITY] {
-        let y = Silu::apply(Single::<false>, x);
+        let y = Silu::apply(Single, x);
         assert!((-1e-35..=0.0).contains(&y), "silu {x}: {y}");
     }
+}
+
+#[test]
+fn softmax() {
+    let mut random = Random(1);
+    for (n, spread) in (1..=99).flat_map(|n| [0.1, 3.0, 40.0].map(|spread| (n, spread))) {
+        let x: Vec<f32> = (0..n).map(|_| spread * random.number()).collect();
+        let mut y = x.clone();
+        math::softmax(&mut y);
+        let max = x.iter().copied().fold(f32::MIN, f32::max);
+        let sum: f64 = x.iter().map(|x| (f64::from(*x) - f64::from(max)).exp()).sum();
+        for (x, y) in x.iter().zip(y) {
+            let below = f64::from(max) - f64::from(*x);
+            let expected = (-below).exp() / sum;
+            let bound = f64::from(f32::EPSILON) / 2.0 * (2.0 * f64::from(n) + 6.0 + below) * expected;
+            let error = absolute(y, expected);
+            assert!(error <= bound + f64::from(f32::MIN_POSITIVE), "{n} scores, {below} below the first: {error:e}");
+        }
+    }
+}
+
+/// Every logit is the product of its row, and has the same bits wherever that is.
+#[test]
+fn tied_head() {
+    fn check<const D: usize>() {
+        let mut random = Random(2);
+        let mut embedding = TokenEmbedding::<11, D>::ZERO;
+        embedding.weight.rows.as_flattened_mut().fill_with(|| random.number());
+        let x = std::array::from_fn(|_| random.number());
+        let [mut y, mut turned] = [[0.0; 11]; 2];
+        Tied.logits(&embedding, &x, &mut y);
+        for (row, y) in embedding.weight.rows.iter().zip(y) {
+            let terms = || row.iter().zip(&x).map(|(w, x)| f64::from(*w) * f64::from(*x));
+            let bound = f64::from(f32::EPSILON) / 2.0 * (D + 1) as f64 * terms().map(f64::abs).sum::<f64>();
+            assert!(absolute(y, terms().sum()) <= bound, "width {D}");
+        }
+        for turns in 1..11 {
+            embedding.weight.rows.rotate_left(1);
+            Tied.logits(&embedding, &x, &mut turned);
+            turned.rotate_right(turns);
+            assert_eq!(turned.map(f32::to_bits), y.map(f32::to_bits), "width {D}");
+        }
+    }
+
+    check::<1>();
+    check::<7>();
+    check::<16>();
+    check::<31>();
+    check::<61>();
+    check::<64>();
+    check::<67>();
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn activations() {
 
 /// `bound` is relative to values beyond 1, where `f32` cannot be better.
 fn check_activation<A: Activation>(x: &[f32], expected: &Values, bound: f64) {
-    let one: Vec<f32> = x.iter().map(|x| A::apply(machine::Single::<false>, *x)).collect();
+    let one: Vec<f32> = x.iter().map(|x| A::apply(machine::Single, *x)).collect();
     // A layer of identities: f at the width of the machine.
     let mut layer = FeedForward::<41, 41, A>::ZERO;
     for i in 0..41 {

@@ -6,9 +6,10 @@ use crate::{
     rotation::{Pairing, Rotation},
 };
 
-/// The angle from one position to the next, of pair `i`.
-fn step<R: Rotation>(i: usize, d_head: usize) -> f64 {
-    power_of_ten(-2.0 * i as f64 / d_head as f64 * R::LOG_THETA)
+/// The angle from one position to the next, for each pair: θ^(-2i / d).
+fn steps<R: Rotation>(d_head: usize) -> impl Iterator<Item = f64> {
+    let ratio = power_of_ten(-2.0 / d_head as f64 * R::LOG_THETA);
+    core::iter::successors(Some(1.0), move |step| Some(step * ratio))
 }
 
 /// The sine and cosine of the angle at `position`.
@@ -27,9 +28,8 @@ fn pair<R: Rotation>(i: usize, d_head: usize) -> Option<(usize, usize)> {
 
 /// Rotates the queries `x`, one a row.
 pub(super) fn rotate_rows<R: Rotation, const D: usize>(x: &mut [[f32; D]], place: Place, d_head: usize) {
-    for i in 0..d_head / 2 {
+    for (i, step) in (0..d_head / 2).zip(steps::<R>(d_head)) {
         let Some((a, b)) = pair::<R>(i, d_head) else { return };
-        let step = step::<R>(i, d_head);
         for (row, x) in x.iter_mut().enumerate() {
             let (sin, cos) = turn(step, place.position() + row);
             for head in x.chunks_exact_mut(d_head) {
@@ -46,9 +46,8 @@ pub(super) fn rotate_keys<R: Rotation, const D_KV: usize, const SEQ_LEN: usize>(
     count: usize,
     d_head: usize,
 ) {
-    for i in 0..d_head / 2 {
+    for (i, step) in (0..d_head / 2).zip(steps::<R>(d_head)) {
         let Some((a, b)) = pair::<R>(i, d_head) else { return };
-        let step = step::<R>(i, d_head);
         for token in place.column..(place.column + count).min(SEQ_LEN) {
             let (sin, cos) = turn(step, place.before + token);
             for head in (0..D_KV).step_by(d_head) {

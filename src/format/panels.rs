@@ -94,18 +94,21 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let Self { x, w, mut then } = self;
-        let narrow = const { OUT % PANEL };
+        let narrow = OUT % PANEL;
         let (whole, rest) = w.0.as_flattened().split_at_checked(IN * (OUT - narrow)).unwrap_or_default();
-        let few = const { M::VECTORS == 2 } && x.len() < 4;
-        let done = if few { FewRows { x, panels: whole }.run(m, &mut then) } else { 0 };
-        for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate().skip(done) {
-            let first = panel * PANEL;
-            let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
-            let next = next.get(..IN * PANEL).unwrap_or(rest);
-            let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first, next };
-            product.run(m, &mut then);
+        // What a matrix has not is not compiled either.
+        if const { OUT >= PANEL } {
+            let few = const { M::VECTORS == 2 } && x.len() < 4;
+            let done = if few { FewRows { x, panels: whole }.run::<M, OUT>(m, &mut then) } else { 0 };
+            for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate().skip(done) {
+                let first = panel * PANEL;
+                let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
+                let next = next.get(..IN * PANEL).unwrap_or(rest);
+                let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first, next };
+                product.run(m, &mut then);
+            }
         }
-        if narrow > 0 {
+        if const { !OUT.is_multiple_of(PANEL) } {
             let product =
                 Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow, next: &[] };
             if const { OUT % PANEL > M::LANES } {

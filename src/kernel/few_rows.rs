@@ -11,16 +11,19 @@ pub(crate) struct FewRows<'a, const D: usize> {
 }
 
 impl<const D: usize> FewRows<'_, D> {
-    /// Hands the product with as many panels as there are at once to `epilogue`; returns how many those are.
+    /// Hands the product with as many of the panels of `OUT` columns as there are at once to `epilogue`; returns how many
+    /// those are.
     #[inline(always)]
-    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
-        // Eight sums at least are under way.
-        if const { M::LANES >= 16 } {
+    pub(crate) fn run<M: Machine, const OUT: usize>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
+        // Eight sums at least are under way, if there are as many columns.
+        if const { M::LANES >= 16 && OUT >= 4 * PANEL } {
             self.panels::<M, 4>(m, epilogue)
-        } else if const { M::LANES >= 8 } {
+        } else if const { M::LANES >= 8 && OUT >= 2 * PANEL } {
             self.panels::<M, 2>(m, epilogue)
-        } else {
+        } else if const { M::LANES == 4 } {
             self.panels::<M, 1>(m, epilogue)
+        } else {
+            0 // a tile of some rows has as many sums
         }
     }
 

@@ -48,38 +48,37 @@ impl<const D: usize> Product<'_, D> {
     pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
         let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
         for column in (0..self.columns).step_by(V * M::LANES) {
+            let w = Columns::new::<M, V, D>(self, column);
             let mut row = 0;
             while row < x.len() {
                 let left = x.len() - row;
-                // The last of many rows start early and repeat some.
                 row = if const { M::ROWS == 8 } && left > 4 && x.len() >= 8 {
-                    self.tile::<M, 8, V>(m, row, row.min(x.len() - 8), column, epilogue, ahead)
+                    self.tile::<M, 8, V>(m, row, &w, epilogue, ahead)
                 } else if const { M::ROWS == 6 } && !matches!(left, 1..=4 | 7 | 8) && x.len() >= 6 {
-                    self.tile::<M, 6, V>(m, row, row.min(x.len() - 6), column, epilogue, ahead)
+                    self.tile::<M, 6, V>(m, row, &w, epilogue, ahead)
                 } else if const { M::ROWS > 4 } || x.len() >= 4 {
-                    self.tile::<M, 4, V>(m, row, row.min(x.len().saturating_sub(4)), column, epilogue, ahead)
+                    self.tile::<M, 4, V>(m, row, &w, epilogue, ahead)
                 } else {
-                    self.tile::<M, 1, V>(m, row, row, column, epilogue, ahead)
+                    self.tile::<M, 1, V>(m, row, &w, epilogue, ahead)
                 };
             }
         }
     }
 
-    /// A tile of `R` rows from `start` and `V` vectors from `column` on, of which the rows from `row` on are wanted; returns the
-    /// row after it.
+    /// A tile of `R` rows from `row` on and `V` vectors of columns; returns the row after it.
     ///
-    /// It is always full. Of fewer rows it takes the last more than once; of ragged columns it reads on into the next row of w.
-    /// What it makes of that is left out.
+    /// It is always full. The last of many rows start early and repeat some; of fewer rows it takes the last more than once;
+    /// of ragged columns it reads on into the next row of w. What it makes of that is left out.
     #[inline(always)]
     fn tile<M: Machine, const R: usize, const V: usize>(
         &self,
         m: M,
         row: usize,
-        start: usize,
-        column: usize,
+        w: &Columns<'_>,
         epilogue: &mut impl Epilogue,
         ahead: &mut Chunks<'_, f32>,
     ) -> usize {
+        let start = row.min(self.x.len().saturating_sub(R));
         let end = start + R;
         let x = self.x.get(start..).unwrap_or_default();
         let x = match (x.first_chunk::<R>(), x.last()) {
@@ -87,9 +86,8 @@ impl<const D: usize> Product<'_, D> {
             (None, Some(last)) if R == 4 => core::array::from_fn(|r| x.get(r).unwrap_or(last)),
             _ => return end,
         };
-        let w = self.w.get(column..).unwrap_or_default();
-        let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, self.stride, ahead);
-        let (to, width) = (self.first + column, self.columns - column);
+        let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, ahead);
+        let (to, width) = (self.first + w.first, self.columns - w.first);
         for (row, sums) in (start..self.x.len()).zip(sums).skip(row - start) {
             for (v, sums) in sums.into_iter().enumerate() {
                 let v = v * M::LANES;
@@ -104,14 +102,44 @@ impl<const D: usize> Product<'_, D> {
     }
 }
 
+/// Columns of w, as many as a tile has.
+struct Columns<'a> {
+    /// Which it begins with.
+    first: usize,
+    /// w from there on.
+    rows: &'a [f32],
+    stride: usize,
+    /// Rows of w that do not end before the vectors do.
+    whole: usize,
+    /// The other rows, which are of ragged columns: zeros follow them.
+    others: [f32; 2 * PANEL],
+}
+
+impl<'a> Columns<'a> {
+    #[inline(always)]
+    fn new<M: Machine, const V: usize, const D: usize>(product: &Product<'a, D>, first: usize) -> Self {
+        let (rows, stride) = (product.w.get(first..).unwrap_or_default(), product.stride);
+        let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
+        let mut others = [0.0; 2 * PANEL];
+        let rest = rows.get(whole * stride..).unwrap_or_default();
+        others.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        Self { first, rows, stride, whole, others }
+    }
+
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[f32] {
+        let (rows, i) = if i < self.whole { (self.rows, i) } else { (&self.others[..], i - self.whole) };
+        rows.get(i * self.stride..).unwrap_or_default()
+    }
+}
+
 /// The sums of `R` rows and `V` vectors of columns, kept in registers.
 #[inline(always)]
 fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
     m: M,
     x: [&[f32; D]; R],
     inputs: Range<usize>,
-    w: &[f32],
-    stride: usize,
+    w: &Columns<'_>,
     ahead: &mut Chunks<'_, f32>,
 ) -> [[M::Vector; V]; R] {
     let mut sums = [[m.splat(0.0); V]; R];
@@ -119,26 +147,19 @@ fn multiply<M: Machine, const R: usize, const V: usize, const D: usize>(
         return sums; // never, and so told to the compiler, which need not check in the loop
     }
     let mut i = inputs.start;
-    if const { R > 4 } {
+    if const { R >= 4 } {
         // Two rows of w at a time: half as many questions whether there are more.
-        let mut pairs = w.windows(stride + V * M::LANES).step_by(2 * stride);
+        let mut pairs = w.rows.windows(w.stride + V * M::LANES).step_by(2 * w.stride);
         while i + 1 < inputs.end {
-            let Some(w) = pairs.next() else { break };
+            let Some(pair) = pairs.next() else { break };
             ask(ahead);
-            step(m, x, i, w, &mut sums);
-            step(m, x, i + 1, &w[stride..], &mut sums);
+            step(m, x, i, pair, &mut sums);
+            step(m, x, i + 1, &pair[w.stride..], &mut sums);
             i += 2;
         }
     }
     for i in i..inputs.end {
-        let rest = w.get((i - inputs.start) * stride..).unwrap_or_default();
-        let padded;
-        let row = if rest.len() >= V * M::LANES {
-            rest
-        } else {
-            padded = pad(rest);
-            &padded
-        };
+        let row = w.row(i - inputs.start);
         ask(ahead);
         step(m, x, i, row, &mut sums);
     }
@@ -152,14 +173,6 @@ fn ask(ahead: &mut Chunks<'_, f32>) {
         prefetch(lines);
         prefetch(lines.get(LINE..).unwrap_or_default());
     }
-}
-
-/// The last rows of ragged columns, which end before the vectors do.
-#[inline(always)]
-fn pad(rest: &[f32]) -> [f32; PANEL] {
-    let mut row = [0.0; PANEL];
-    row.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    row
 }
 
 /// Adds the products of input `i` with its row `w`.

@@ -20,8 +20,6 @@ pub(crate) use simd::dispatch;
 pub trait Machine: Copy {
     /// `LANES` numbers in a register, or in a few.
     type Vector: Copy;
-    /// The same machine, one number at a time: for what is left over.
-    type One: Machine;
     /// Numbers in a vector.
     const LANES: usize;
     /// Rows of a register tile: 8, 6 or 4.
@@ -29,8 +27,6 @@ pub trait Machine: Copy {
     /// Vectors in a row of a register tile: 2 or 1.
     const VECTORS: usize;
 
-    /// The same machine, one number at a time.
-    fn one(self) -> Self::One;
     /// `x` in every lane.
     fn splat(self, x: f32) -> Self::Vector;
     /// The first `LANES` numbers of `x`, or, where it has fewer, all and zeros.

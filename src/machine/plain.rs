@@ -7,10 +7,9 @@ use super::Machine;
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
-/// One lane. `FMA`: whether the vectors it completes are multiplied and added in one instruction, so that the last columns
-/// of a matrix are rounded as all others.
+/// One lane, for a function of one number.
 #[derive(Clone, Copy, Debug)]
-pub struct Single<const FMA: bool>;
+pub struct Single;
 
 #[inline(always)]
 fn power_of_two(n: f32) -> f32 {
@@ -33,16 +32,10 @@ macro_rules! lanes {
 
 impl Machine for Plain {
     type Vector = [f32; 4];
-    type One = Single<false>;
     const LANES: usize = 4;
     const ROWS: usize = 4;
     // Two vectors in a row would spill on a microcontroller: 2.6 instructions a product instead of 1.7.
     const VECTORS: usize = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-
-    #[inline(always)]
-    fn one(self) -> Single<false> {
-        Single
-    }
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
@@ -85,8 +78,7 @@ impl Machine for Plain {
 
     #[inline(always)]
     fn max_lanes(self, [a, b, c, d]: [f32; 4]) -> f32 {
-        let m = Single::<false>;
-        m.max(m.max(a, b), m.max(c, d))
+        Single.max(Single.max(a, b), Single.max(c, d))
     }
 }
 
@@ -99,17 +91,11 @@ macro_rules! lane {
     )* };
 }
 
-impl<const FMA: bool> Machine for Single<FMA> {
+impl Machine for Single {
     type Vector = f32;
-    type One = Self;
     const LANES: usize = 1;
     const ROWS: usize = 4;
     const VECTORS: usize = 1;
-
-    #[inline(always)]
-    fn one(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> f32 {
@@ -131,18 +117,10 @@ impl<const FMA: bool> Machine for Single<FMA> {
         div(a, b) = a / b;
         min(a, b) = if a < b { a } else { b };
         max(a, b) = if a > b { a } else { b };
+        mul_add(a, b, c) = a * b + c;
         zero_below(x, bound, y) = if x < bound { 0.0 } else { y };
         power_of_two(n) = power_of_two(n);
         sum_lanes(a) = a;
         max_lanes(a) = a;
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: f32, b: f32, c: f32) -> f32 {
-        #[cfg(feature = "std")] // `core` has no `mul_add`, and where the vectors are `Plain` it would be a library call
-        if FMA {
-            return a.mul_add(b, c);
-        }
-        a * b + c
     }
 }

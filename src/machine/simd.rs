@@ -1,6 +1,6 @@
 //! The instruction set found at run time, by way of `pulp`.
 
-use super::{Machine, Plain, Single, Work};
+use super::{Machine, Plain, Work};
 
 /// An instruction set of `pulp`; a value of it is the proof that the processor has it.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +17,9 @@ macro_rules! forward {
 
 impl<S: pulp::Simd> Machine for Simd<S> {
     type Vector = S::f32s;
-    type One = Single<true>;
     const LANES: usize = S::F32_LANES;
     const ROWS: usize = if S::REGISTER_COUNT >= 32 { 8 } else { 6 };
     const VECTORS: usize = 2;
-
-    #[inline(always)]
-    fn one(self) -> Single<true> {
-        Single
-    }
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> S::f32s {

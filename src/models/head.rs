@@ -75,9 +75,7 @@ impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        for (logit, row) in self.out.iter_mut().zip(self.table) {
-            *logit = math::dot(m, row, self.x);
-        }
+        math::dots(m, self.table, self.x, self.out);
     }
 }
 
