@@ -74,18 +74,24 @@ impl<W: Work> pulp::WithSimd for Dispatched<W> {
     }
 }
 
-/// Runs `work` on the best machine there is; `--cfg constformer_machine="plain"` or `"avx2"` makes it a lesser one, for tests.
+/// Runs `work` on the best machine there is; `--cfg constformer_machine="plain"`, `"avx2"` or `"avx512"` allows none but that and
+/// the plain one, for tests.
+///
+/// Builds with debug assertions leave AVX-512 out, and models compile a third sooner. (Products have the same bits with AVX2; sums over
+/// a row, in norms and softmax, are added in another order.)
 #[inline]
 pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
-    #[cfg(all(target_arch = "x86_64", not(constformer_machine = "plain")))]
-    {
-        #[cfg(not(constformer_machine = "avx2"))]
-        if let Some(simd) = pulp::x86::V4::try_new() {
-            return pulp::Simd::vectorize(simd, Dispatched(work));
-        }
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            return pulp::Simd::vectorize(simd, Dispatched(work));
-        }
+    #[cfg(all(
+        target_arch = "x86_64",
+        any(not(debug_assertions), constformer_machine = "avx512"),
+        not(any(constformer_machine = "plain", constformer_machine = "avx2"))
+    ))]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        return pulp::Simd::vectorize(simd, Dispatched(work));
+    }
+    #[cfg(all(target_arch = "x86_64", not(any(constformer_machine = "plain", constformer_machine = "avx512"))))]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return pulp::Simd::vectorize(simd, Dispatched(work));
     }
     #[cfg(all(target_arch = "aarch64", not(constformer_machine = "plain")))]
     if let Some(simd) = pulp::aarch64::Neon::try_new() {
