@@ -58,7 +58,7 @@ pub struct Time {
     pub name: String,
     /// Milliseconds on the processor, the median.
     pub ms: f64,
-    /// Its time by ours, the median of the rounds'.
+    /// Its time by ours: the median of the rounds', or, of several processes, of the least times.
     pub ratio: f64,
     /// By how much its output differs from ours at most.
     pub difference: f32,
@@ -109,6 +109,37 @@ impl Report {
         };
         let rows = workloads.iter().map(row).collect();
         Self { pages: plan.pages, core, rows }
+    }
+}
+
+impl Report {
+    /// Of reports on the same, each from a process of its own, the least time of each framework.
+    ///
+    /// Where a process's memory lies is luck, and may cost all of its frameworks a third of their time.
+    ///
+    /// # Panics
+    ///
+    /// Without reports.
+    #[must_use]
+    pub fn fastest(reports: Vec<Self>) -> Self {
+        reports.into_iter().reduce(Self::faster).expect("a report")
+    }
+
+    fn faster(mut self, other: Self) -> Self {
+        let most = |x: &mut f64, y: f64| *x = x.max(y);
+        most(&mut self.core.gflops, other.core.gflops);
+        most(&mut self.core.bandwidth_40, other.core.bandwidth_40);
+        most(&mut self.core.bandwidth_340, other.core.bandwidth_340);
+        for (row, other) in self.rows.iter_mut().zip(other.rows) {
+            most(&mut row.bandwidth, other.bandwidth);
+            for (time, other) in row.times.iter_mut().zip(other.times) {
+                time.ms = time.ms.min(other.ms);
+                time.difference = time.difference.max(other.difference);
+            }
+            let ours = row.times[0].ms;
+            row.times.iter_mut().for_each(|time| time.ratio = time.ms / ours);
+        }
+        self
     }
 }
 
