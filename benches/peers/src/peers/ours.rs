@@ -3,8 +3,8 @@
 use super::Peer;
 use crate::{shape::Shape, weights::Weights};
 use constformer::{
-    Boxed, Cache, CachedLayer, Causal, Decoder, Encoder, Family, Layer, Memory, Parameters, Sequence, SharedBy, SplitInto,
-    TileScratch, Width, Working, boxed,
+    Boxed, Cache, CachedLayer, Causal, Decoder, Encoder, Family, Layer, Memory, Parameters, Sequence, SharedBy,
+    SplitInto, TileScratch, Width, Working, boxed,
 };
 
 /// Tokens that the cache has room for.
