@@ -60,6 +60,7 @@ fn new_lanes<M: Machine>(m: M, len: usize, x: M::Vector) -> M::Vector {
         lanes
     };
 
+    const { assert!(M::LANES <= LONGEST) }
     let first = if len < M::LANES { 2 * LONGEST - len } else { LONGEST + len % M::LANES - M::LANES };
     m.zero_below(m.load(LANES.get(first..).unwrap_or_default()), m.splat(1.0), x)
 }
