@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![cfg_attr(not(feature = "std"), forbid(unsafe_code))]
+#![cfg_attr(not(any(feature = "std", constformer_dsp)), forbid(unsafe_code))]
 
 #[cfg(feature = "std")]
 extern crate std;
@@ -29,6 +29,7 @@ mod feed_forward;
 mod format;
 mod hyperparameters;
 pub mod image;
+mod integer;
 mod kernel;
 #[cfg(feature = "laws")]
 pub mod laws;
@@ -49,6 +50,7 @@ pub mod parameters;
 mod plain;
 mod pooling;
 mod position;
+mod quantize;
 mod residual;
 mod rotation;
 pub mod sampling;
@@ -75,7 +77,7 @@ pub use embedding::{
 pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
-pub use format::{Format, Matrix, Panels};
+pub use format::{Format, Int8, Int8Rows, Matrix, Panels};
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;
@@ -92,6 +94,9 @@ pub use parameters::{Fingerprint, Name, Parameters, Shape, Table, Tensor};
 pub use plain::{Plain, Zero};
 pub use pooling::{FirstToken, Mean, Pooling};
 pub use position::{LearnedPositions, NoPosition, SinusoidalPositions};
+#[cfg(feature = "std")]
+pub use quantize::quantize;
+pub use quantize::quantize_to;
 pub use residual::{Placement, PostLn, PreLn};
 pub use rotation::{HalfSplit, Interleaved, NoRotation, Pairing, Rotation};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};

@@ -5,10 +5,11 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Boxed, Classifier, Embedding, Encoder, Kwt, Layer, Memory, Parameters, PatchEmbedding, Plan, Working, boxed, image,
+    Boxed, Classifier, Embedding, Encoder, FirstToken, Int8, Kwt, Layer, Memory, Parameters, PatchEmbedding, Plan,
+    Working, boxed, image, quantize,
 };
 
-type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 12, 64, 256, 1>, 64, 12>;
+type Kws<T = f32> = Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, 12, 64, 256, 1, T>, 64, 12, FirstToken, T>;
 
 /// The model from the checkpoint, none of whose tensors is left over.
 fn kws() -> Option<Boxed<Kws>> {
@@ -71,6 +72,31 @@ fn every_block_and_the_logits() {
     }
 }
 
+fn argmax(logits: &[f32; 12]) -> Option<usize> {
+    (0..12).max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
+}
+
+#[test]
+fn in_integers_it_hears_what_it_heard() {
+    let Some(kws) = kws() else { return };
+    let small: Boxed<Kws<Int8>> = quantize(&*kws);
+    let mut clips = Golden::model("kwt1/kwt1_mfcc_220clips.safetensors").unwrap();
+    let frames = clips.take("mfcc").rows::<40>();
+    let labels = clips.take("label").numbers;
+    let mut memory = boxed::<Memory<Kws, 99>>();
+    let (mut agree, mut right, mut error) = (0, 0, 0f32);
+    for (frames, label) in frames.chunks_exact(98).zip(&labels) {
+        let expected = kws.forward(frames, &mut memory).unwrap();
+        let found = small.forward(frames, &mut memory).unwrap();
+        error = error.max(distance(&found, &expected));
+        agree += usize::from(argmax(&found) == argmax(&expected));
+        right += usize::from(argmax(&found) == Some(*label as usize));
+    }
+    let flash = [Plan::<Kws, 99>::FLASH, Plan::<Kws<Int8>, 99>::FLASH];
+    println!("Int8: {agree} of 220 as in f32, {right} right, logits within {error:.1e}, {flash:?} bytes of flash");
+    assert!(labels.len() == 220 && agree >= 219);
+}
+
 #[test]
 fn the_reference_s_answer_to_every_clip_also_from_the_image() {
     let Some(kws) = kws() else { return };
@@ -90,7 +116,6 @@ fn the_reference_s_answer_to_every_clip_also_from_the_image() {
     std::fs::remove_file(&path).unwrap();
 
     let mut memory = boxed::<Memory<Kws, 99>>();
-    let argmax = |logits: &[f32; 12]| (0..12).max_by(|a, b| logits[*a].total_cmp(&logits[*b]));
     let (mut agree, mut right) = (0, 0);
     for ((frames, expected), label) in frames.chunks_exact(98).zip(&logits).zip(&labels) {
         let found = kws.forward(frames, &mut memory).unwrap();

@@ -8,13 +8,14 @@ frameworks=("$@")
 [ $# -gt 0 ] || frameworks=(constformer nalgebra rten candle burn tract)
 target=$(mktemp -d)
 trap 'rm -rf "$target"' EXIT
+exec 3>&2 # what cargo says, not to be taken for a time
+TIMEFORMAT='%U %S'
 
 cargo fetch -q # what is downloaded is not counted
 printf '| framework | clean build, processor seconds | stripped program, MB | crates |\n|---|---:|---:|---:|\n'
 for framework in "${frameworks[@]}"; do
     rm -rf "${target:?}"/*
-    TIMEFORMAT='%U %S'
-    seconds=$({ time cargo build -q --release --features "$framework" --target-dir "$target" >&2; } 2>&1 | tail -n 1)
+        seconds=$({ time cargo build -q --release --features "$framework" --target-dir "$target" 2>&3; } 2>&1)
     strip "$target/release/minimal"
     size=$(stat -c %s "$target/release/minimal")
     crates=$(cargo tree -q --features "$framework" --edges normal,build --prefix none | sort -u | wc -l)

@@ -1,6 +1,6 @@
 //! The arguments of a type, one after the other.
 
-use super::{BlueprintError, Expression};
+use super::{BlueprintError, Expression, node::Format};
 use std::format;
 
 /// Larger than any width and any vocabulary: so that products of two stay numbers.
@@ -72,8 +72,8 @@ impl<'e> Arguments<'e> {
     }
 
     /// The format of the weights.
-    pub(super) fn format(&mut self) -> Result<()> {
-        self.one_of(&["f32"]).map(|_| ())
+    pub(super) fn format(&mut self) -> Result<Format> {
+        Ok(Format::ALL[self.one_of(&Format::ALL.map(|(name, _)| name))?].1)
     }
 
     pub(super) fn end(self) -> Result<()> {

@@ -76,9 +76,9 @@ pub(super) fn embedding(expression: &Expression) -> Result<Embedding> {
         }
         _ => {
             let positions = arguments.number("POSITIONS")?;
-            arguments.format()?;
+            let format = arguments.format()?;
             let fields = vec![
-                ("projection", linear(first, d_model, true)),
+                ("projection", linear(format, first, d_model, true)),
                 ("class_token", Node::Vector(d_model)),
                 ("positions", learned(positions, d_model)),
             ];

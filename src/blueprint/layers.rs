@@ -5,7 +5,7 @@ use super::{
     arguments::{Arguments, Result, wrong},
     family::{BIASES, EXPONENT, NormKind, Parts},
     memory::Memory,
-    node::{Node, START},
+    node::{Format, Node, START},
 };
 use crate::{Hyperparameters, cost::Macs, norm::epsilon_of, rotation};
 use std::{boxed::Box, format, vec};
@@ -22,8 +22,8 @@ fn bias(n: usize, there: bool) -> Node {
     if there { Node::Vector(n) } else { Node::NOTHING }
 }
 
-pub(super) fn linear(inputs: usize, outputs: usize, with_bias: bool) -> Node {
-    Node::Struct(START, vec![("weight", Node::Panels(inputs, outputs)), ("bias", bias(outputs, with_bias))])
+pub(super) fn linear(format: Format, inputs: usize, outputs: usize, with_bias: bool) -> Node {
+    Node::Struct(START, vec![("weight", Node::Matrix(format, inputs, outputs)), ("bias", bias(outputs, with_bias))])
 }
 
 pub(super) fn norm(kind: NormKind, n: usize) -> Node {
@@ -40,9 +40,10 @@ pub(super) fn norm(kind: NormKind, n: usize) -> Node {
     }
 }
 
-/// The widths of a block.
+/// The widths of a block, and the format of its weights.
 #[derive(Clone, Copy)]
 struct Widths {
+    format: Format,
     d_model: usize,
     d_ff: usize,
     heads: usize,
@@ -51,28 +52,28 @@ struct Widths {
 }
 
 fn attention(family: &Parts, widths: Widths) -> Node {
-    let Widths { d_model, heads, d_kv, .. } = widths;
+    let Widths { format, d_model, heads, d_kv, .. } = widths;
     let start = START.name("attention").number(heads).number(usize::from(family.causal));
     let start = match family.rotation {
         Some((pairing, theta)) => rotation::mix(start, Some(pairing), theta as f64),
         None => start,
     };
     let fields = vec![
-        ("query", linear(d_model, d_model, family.input_bias)),
-        ("key", linear(d_model, d_kv, family.input_bias)),
-        ("value", linear(d_model, d_kv, family.input_bias)),
-        ("output", linear(d_model, d_model, family.output_bias)),
+        ("query", linear(format, d_model, d_model, family.input_bias)),
+        ("key", linear(format, d_model, d_kv, family.input_bias)),
+        ("value", linear(format, d_model, d_kv, family.input_bias)),
+        ("output", linear(format, d_model, d_model, family.output_bias)),
         ("family", Node::Phantom),
     ];
     Node::Struct(start, fields)
 }
 
 fn feed_forward(family: &Parts, widths: Widths) -> Node {
-    let Widths { d_model, d_ff, .. } = widths;
-    let inner = || linear(d_model, d_ff, family.feed_forward_bias);
+    let Widths { format, d_model, d_ff, .. } = widths;
+    let inner = || linear(format, d_model, d_ff, family.feed_forward_bias);
     let (name, gate) =
         if family.gated { ("gated feed-forward", Some(("gate", inner()))) } else { ("feed-forward", None) };
-    let outer = linear(d_ff, d_model, family.feed_forward_bias);
+    let outer = linear(format, d_ff, d_model, family.feed_forward_bias);
     let fields = gate.into_iter().chain([("inner", inner()), ("outer", outer), ("activation", Node::Phantom)]);
     Node::Struct(START.name(name).name(family.activation), fields.collect())
 }
@@ -181,8 +182,8 @@ pub(super) fn layer(expression: &Expression) -> Result<Option<Layer>> {
     Ok(Some(Layer { node, memory, macs, hyperparameters }))
 }
 
-/// The encoder and the decoder of a `Transformer`, whose family is bidirectional.
-pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node)> {
+/// The encoder and the decoder of a `Transformer`, whose family is bidirectional, and its vocabulary and positions.
+pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node, [usize; 2])> {
     let argument = arguments.expression("F")?;
     let family = Parts::parse(argument)?;
     if family.causal {
@@ -191,7 +192,9 @@ pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node)
     let layers = arguments.number("LAYERS")?;
     let (d_model, d_ff) = (arguments.number("D_MODEL")?, arguments.number("D_FF")?);
     let (heads, d_kv) = (arguments.number("HEADS")?, d_model);
-    let widths = Widths { d_model, d_ff, heads, kv_heads: heads, d_kv }.checked()?;
+    let vocabulary_and_positions = [arguments.number("VOCABULARY")?, arguments.number("POSITIONS")?];
+    let format = arguments.format()?;
+    let widths = Widths { format, d_model, d_ff, heads, kv_heads: heads, d_kv }.checked()?;
     let square = (d_model * d_model) as u64;
     let cross = Macs::per_token(4 * square).and(Macs::per_pair(2 * d_model as u64, false));
     let decoder = macs(&Parts { causal: true, ..family }, widths).and(cross);
@@ -201,7 +204,7 @@ pub(super) fn transformer(arguments: &mut Arguments<'_>) -> Result<(Layer, Node)
         macs: macs(&family, widths).and(decoder).times(layers),
         hyperparameters: hyperparameters(&family, widths, Some(layers)),
     };
-    Ok((encoder, stack(&family, layers, cross_block(&family, widths), d_model)))
+    Ok((encoder, stack(&family, layers, cross_block(&family, widths), d_model), vocabulary_and_positions))
 }
 
 /// `CrossDecoder` or `CrossBlock`, and the width; `None` if it is something else.
@@ -226,13 +229,13 @@ pub(super) fn cross(expression: &Expression) -> Result<Option<Node>> {
 fn widths(arguments: &mut Arguments<'_>, is_decoder: bool) -> Result<Widths> {
     let (d_model, d_ff) = (arguments.number("D_MODEL")?, arguments.number("D_FF")?);
     let heads = arguments.number("HEADS")?;
-    arguments.format()?;
+    let format = arguments.format()?;
     let (kv_heads, d_kv) = if is_decoder {
         (arguments.number_or("KV_HEADS", heads)?, arguments.number_or("D_KV", d_model)?)
     } else {
         (heads, d_model)
     };
-    Widths { d_model, d_ff, heads, kv_heads, d_kv }.checked()
+    Widths { format, d_model, d_ff, heads, kv_heads, d_kv }.checked()
 }
 
 impl Widths {
@@ -267,10 +270,10 @@ pub(super) fn any_linear(expression: &Expression) -> Result<Option<(Node, [usize
     }
     let mut arguments = Arguments::new(name, arguments);
     let [inputs, outputs] = [arguments.number("IN")?, arguments.number("OUT")?];
-    arguments.format()?;
+    let format = arguments.format()?;
     let with_bias = arguments.one_of(&BIASES)? == 0;
     arguments.end()?;
-    Ok(Some((linear(inputs, outputs, with_bias), [inputs, outputs])))
+    Ok(Some((linear(format, inputs, outputs, with_bias), [inputs, outputs])))
 }
 
 /// A norm.

@@ -85,7 +85,7 @@ impl Blueprint {
     /// `size_of::<M>()`
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.count().saturating_mul(size_of::<f32>() as u64)
+        self.node.bytes()
     }
 
     /// `size_of::<Memory<M, SEQ_LEN, TILE>>()`; `None` if the type is no [`Model`](crate::Model).

@@ -3,7 +3,7 @@
 use super::Blueprint;
 use crate::{
     Fingerprint, Name, Tensor,
-    parameters::{Visit, VisitMut, Walk},
+    parameters::{Layout, Numbers, NumbersMut, Shape, Visit, VisitMut, Walk},
 };
 use core::fmt::Display;
 use std::{vec, vec::Vec};
@@ -11,18 +11,57 @@ use std::{vec, vec::Vec};
 pub(crate) struct Model<'b> {
     blueprint: &'b Blueprint,
     /// Those of each tensor.
-    numbers: Vec<Vec<f32>>,
+    numbers: Vec<Storage>,
     /// Told of the bytes that are visited to be written.
     progress: &'b dyn Fn(u64),
+}
+
+/// The numbers of a tensor, in their format.
+enum Storage {
+    F32(Vec<f32>),
+    Int8 { scales: Vec<f32>, integers: Vec<i8> },
+}
+
+impl Storage {
+    fn zeros(shape: Shape, layout: Layout) -> Self {
+        let count = shape.dimensions().iter().product();
+        match layout {
+            Layout::RowMajor | Layout::Panels => Self::F32(vec![0.0; count]),
+            Layout::Int8 => {
+                let rows = *shape.dimensions().first().unwrap_or(&0);
+                Self::Int8 { scales: vec![0.0; rows], integers: vec![0; count] }
+            }
+        }
+    }
+
+    fn numbers(&self) -> Numbers<'_> {
+        match self {
+            Self::F32(numbers) => Numbers::F32(numbers),
+            Self::Int8 { scales, integers } => Numbers::Int8 { scales, integers },
+        }
+    }
+
+    fn numbers_mut(&mut self) -> NumbersMut<'_> {
+        match self {
+            Self::F32(numbers) => NumbersMut::F32(numbers),
+            Self::Int8 { scales, integers } => NumbersMut::Int8 { scales, integers },
+        }
+    }
+
+    /// Bytes of the numbers.
+    fn size(&self) -> usize {
+        match self {
+            Self::F32(numbers) => size_of_val(numbers.as_slice()),
+            Self::Int8 { scales, integers } => size_of_val(scales.as_slice()) + integers.len(),
+        }
+    }
 }
 
 impl<'b> Model<'b> {
     /// All zeros.
     pub(crate) fn new(blueprint: &'b Blueprint, progress: &'b dyn Fn(u64)) -> Self {
         let mut numbers = Vec::new();
-        blueprint
-            .node
-            .walk(&Name::ROOT, &mut |_, shape, _| numbers.push(vec![0.0; shape.dimensions().iter().product()]));
+        blueprint.node.walk(&Name::ROOT, &mut |_, shape, layout| numbers.push(Storage::zeros(shape, layout)));
         Self { blueprint, numbers, progress }
     }
 }
@@ -43,8 +82,8 @@ impl Walk for Model<'_> {
     fn tensors<'a>(&'a self, visit: Visit<'_, 'a>) {
         let mut numbers = self.numbers.iter();
         self.blueprint.node.walk(&Name::ROOT, &mut |name, shape, layout| {
-            if let Some(values) = numbers.next() {
-                visit(name, Tensor { shape, layout, values });
+            if let Some(storage) = numbers.next() {
+                visit(name, Tensor { shape, layout, numbers: storage.numbers() });
             }
         });
     }
@@ -52,9 +91,9 @@ impl Walk for Model<'_> {
     fn tensors_mut<'a>(&'a mut self, visit: VisitMut<'_, 'a>) {
         let mut numbers = self.numbers.iter_mut();
         self.blueprint.node.walk(&Name::ROOT, &mut |name, shape, layout| {
-            if let Some(values) = numbers.next() {
-                (self.progress)(size_of_val(values.as_slice()) as u64);
-                visit(name, Tensor { shape, layout, values });
+            if let Some(storage) = numbers.next() {
+                (self.progress)(storage.size() as u64);
+                visit(name, Tensor { shape, layout, numbers: storage.numbers_mut() });
             }
         });
     }

@@ -7,7 +7,7 @@ use super::{
     family::{ACTIVATIONS, EXPONENT, NormKind},
     layers::{self, Layer, any_linear, any_norm, cross, layer, linear, norm},
     memory::Memory,
-    node::{Node, START},
+    node::{Format, Node, START},
 };
 use crate::{
     Activation, FirstToken, Gelu, Head, Hyperparameters, Linear, Mean, Pooling, Tied, TokenEmbedding, cost::Macs,
@@ -94,9 +94,9 @@ fn model(name: &str, mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>
         "Classifier" => {
             let classes = arguments.number("CLASSES")?;
             let pooling = [FirstToken::NAME, Mean::NAME][arguments.one_of(&["FirstToken", "Mean"])?];
-            arguments.format()?;
+            let format = arguments.format()?;
             macs = macs.and(Macs::once((d_model * classes) as u64));
-            let head = ("head", linear(d_model, classes, true));
+            let head = ("head", linear(format, d_model, classes, true));
             let fields = vec![embedding, ("encoder", layer.node), head, ("pooling", Node::Phantom)];
             (Node::Struct(START.name("classifier").name(pooling), fields), hyperparameters)
         }
@@ -122,7 +122,7 @@ fn masked_head(arguments: &mut Arguments<'_>, d_model: usize, vocabulary: usize)
         },
     };
     let fields = vec![
-        ("dense", linear(d_model, d_model, true)),
+        ("dense", linear(Format::F32, d_model, d_model, true)),
         ("norm", norm(NormKind::Layer { exponent, bias: true }, d_model)),
         ("decoder_bias", Node::Vector(vocabulary)),
         ("activation", Node::Phantom),
@@ -132,9 +132,7 @@ fn masked_head(arguments: &mut Arguments<'_>, d_model: usize, vocabulary: usize)
 
 /// An encoder, and a decoder that attends to it.
 fn transformer(mut arguments: Arguments<'_>) -> Result<(Node, Option<Cost>, Hyperparameters)> {
-    let (encoder, decoder) = layers::transformer(&mut arguments)?;
-    let [vocabulary, positions] = [arguments.number("VOCABULARY")?, arguments.number("POSITIONS")?];
-    arguments.format()?;
+    let (encoder, decoder, [vocabulary, positions]) = layers::transformer(&mut arguments)?;
     arguments.end()?;
     let (d_model, memory) = (encoder.memory.d_model, encoder.memory);
     let macs = encoder.macs.and(Macs::per_token((d_model * vocabulary) as u64));

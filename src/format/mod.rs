@@ -1,11 +1,16 @@
 //! How weights are stored.
 
+mod int8;
 mod panels;
 
+pub use int8::{Int8, Int8Rows};
 pub use panels::Panels;
 pub(crate) use panels::position as panel_position;
 
-use crate::{kernel::Epilogue, parameters::Parameters};
+use crate::{
+    kernel::Epilogue,
+    parameters::{Fingerprint, Parameters},
+};
 
 /// A format of weights, the type parameter `T` of layers and models: it chooses how a matrix is stored and multiplied, and
 /// nothing else changes.
@@ -14,7 +19,7 @@ use crate::{kernel::Epilogue, parameters::Parameters};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a format of weights",
     label = "a format is wanted here",
-    note = "`f32` is one, and the default"
+    note = "`f32` is one, and the default; `Int8` is another"
 )]
 pub trait Format: Copy + Send + Sync + 'static {
     /// A matrix of `IN` inputs and `OUT` outputs.
@@ -30,4 +35,9 @@ impl Format for f32 {
 pub trait Matrix<const IN: usize, const OUT: usize>: Parameters {
     #[doc(hidden)]
     fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue);
+}
+
+/// What is the same of the matrices of all formats.
+const fn structure(inputs: usize, outputs: usize) -> Fingerprint {
+    Fingerprint::of("matrix").number(inputs).number(outputs)
 }

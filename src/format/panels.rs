@@ -5,7 +5,7 @@ use crate::{
     kernel::{Epilogue, FewRows, PANEL, Product},
     machine::{Machine, Work, dispatch},
     message::Message,
-    parameters::{self, Fingerprint, Layout, Name, Parameters, Shape, Tensor, Visit, VisitMut},
+    parameters::{self, Fingerprint, Layout, Name, Numbers, NumbersMut, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
 };
 use core::fmt;
@@ -73,12 +73,12 @@ impl<const IN: usize, const OUT: usize> Panels<IN, OUT> {
         }
     }
 
-    fn tensor(&self) -> Tensor<&[f32]> {
-        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, values: self.0.as_flattened() }
+    fn tensor(&self) -> Tensor<Numbers<'_>> {
+        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, numbers: self.0.as_flattened().into() }
     }
 
-    fn tensor_mut(&mut self) -> Tensor<&mut [f32]> {
-        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, values: self.0.as_flattened_mut() }
+    fn tensor_mut(&mut self) -> Tensor<NumbersMut<'_>> {
+        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, numbers: self.0.as_flattened_mut().into() }
     }
 }
 
@@ -145,6 +145,7 @@ impl<const IN: usize, const OUT: usize> fmt::Debug for Panels<IN, OUT> {
 impl<const IN: usize, const OUT: usize> Parameters for Panels<IN, OUT> {
     const COUNT: usize = IN * OUT;
     const FINGERPRINT: Fingerprint = Fingerprint::of("panels").number(IN).number(OUT);
+    const STRUCTURE: Fingerprint = super::structure(IN, OUT);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
         visit(name, self.tensor());

@@ -39,9 +39,7 @@ fn parts(model: &impl Walk, checksum: u32, mut write: impl FnMut(&[u8], bool)) {
     let _ = write!(Text(|text: &str| write(text.as_bytes(), false)), "{description}");
     write(&[0; ALIGNMENT][..start_of_weights(length as u32) as usize - HEADER - length], false);
     model.tensors(&mut |_, tensor| {
-        for number in tensor.stored() {
-            write(&number.to_le_bytes(), false);
-        }
+        tensor.numbers().to_bytes(|bytes| write(bytes, false));
     });
 }
 

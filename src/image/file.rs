@@ -104,12 +104,8 @@ pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Boxed<M>, ReadError
     let image = fs::read(path).map_err(|error| ReadError::File(about(path, &error)))?;
     let weights = checked::<M>(&image).map_err(|error| ReadError::image(error, &image))?;
     let mut model = boxed::<M>();
-    let mut numbers = weights.as_chunks().0.iter();
-    model.for_each_tensor_mut(|_, mut tensor| {
-        for (stored, bytes) in tensor.stored_mut().iter_mut().zip(&mut numbers) {
-            *stored = f32::from_le_bytes(*bytes);
-        }
-    });
+    let mut rest = weights;
+    model.for_each_tensor_mut(|_, mut tensor| tensor.numbers_mut().copy_from_bytes(&mut rest));
     Ok(model)
 }
 

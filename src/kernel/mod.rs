@@ -6,6 +6,7 @@
 
 mod epilogue;
 mod few_rows;
+pub(crate) mod integer;
 mod product;
 
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]

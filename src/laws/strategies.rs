@@ -1,6 +1,6 @@
 //! Inputs and parameters to test with.
 
-use crate::{Boxed, Name, Parameters, Shape, Tensor, boxed};
+use crate::{Boxed, Name, Parameters, Shape, Tensor, boxed, parameters::NumbersMut};
 use core::{array, fmt, ops};
 use proptest::{prelude::any, strategy::Strategy};
 use std::{string::ToString, vec::Vec};
@@ -31,15 +31,15 @@ impl Numbers {
 /// 1 ± 0.2. Other vectors: ± 0.2, so that no bias goes unnoticed.
 pub fn fill(model: &mut impl Parameters, seed: u64) {
     let mut numbers = Numbers(seed);
-    model.for_each_tensor_mut(|name: &Name<'_>, mut tensor: Tensor<&mut [f32]>| {
+    model.for_each_tensor_mut(|name: &Name<'_>, mut tensor: Tensor<NumbersMut<'_>>| {
         let (centre, spread) = match tensor.shape() {
             Shape::Matrix([_, columns]) => (0.0, 1.0 / crate::math::sqrt(columns as f32)),
             Shape::Vector(_) if name.to_string().ends_with("weight") => (1.0, 0.2),
             Shape::Vector(_) => (0.0, 0.2),
         };
-        for number in tensor.stored_mut() {
-            *number = centre + spread * numbers.next();
-        }
+        let count = tensor.shape().dimensions().iter().product();
+        let all: Vec<_> = (0..count).map(|_| centre + spread * numbers.next()).collect();
+        tensor.set_row_major(all.into_iter()).expect("as many as the shape holds");
     });
 }
 

@@ -27,12 +27,8 @@ impl Checkpoint<'_> {
             if let Some((origin, stored)) = steps.next()
                 && let Some(numbers) = self.numbers(stored)
             {
-                let columns = *tensor.shape().dimensions().last().unwrap_or(&0);
-                for (i, place) in origin.places(tensor.shape()).enumerate() {
-                    if let Some(number) = numbers.get(place) {
-                        tensor.set(i / columns, i % columns, number);
-                    }
-                }
+                // Every place has a number, as the plan has seen.
+                tensor.set_all(origin.places(tensor.shape()).map(|place| numbers.get(place).unwrap_or_default()));
             }
         });
         Ok(())

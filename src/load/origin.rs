@@ -56,7 +56,7 @@ impl Origin {
     }
 
     /// The places in the checkpoint, row-major, of the numbers of the model, row by row.
-    pub(super) fn places(&self, shape: Shape) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn places(&self, shape: Shape) -> impl Iterator<Item = usize> + Clone + use<> {
         let [rows, columns] = match shape {
             Shape::Vector([n]) => [n, 1],
             Shape::Matrix(extent) => extent,

@@ -3,12 +3,14 @@
 
 mod fingerprint;
 mod model;
+mod numbers;
 mod table;
 mod tensor;
 mod type_name;
 mod walk;
 
 pub use fingerprint::Fingerprint;
+pub use numbers::{AsNumbers, Numbers, NumbersMut};
 pub use table::Table;
 pub(crate) use tensor::Layout;
 pub use tensor::{Name, Shape, Tensor, WrongCount};
@@ -21,9 +23,9 @@ use crate::plain::{Plain, Zero};
 use core::marker::PhantomData;
 
 /// Visits a tensor by name.
-pub type Visit<'v, 'a> = &'v mut dyn FnMut(&Name<'_>, Tensor<&'a [f32]>);
+pub type Visit<'v, 'a> = &'v mut dyn FnMut(&Name<'_>, Tensor<Numbers<'a>>);
 /// Visits a tensor by name, to change it.
-pub type VisitMut<'v, 'a> = &'v mut dyn FnMut(&Name<'_>, Tensor<&'a mut [f32]>);
+pub type VisitMut<'v, 'a> = &'v mut dyn FnMut(&Name<'_>, Tensor<NumbersMut<'a>>);
 
 /// Something with parameters: a layer, a block, a model, or a part of one.
 ///
@@ -34,6 +36,8 @@ pub trait Parameters: Plain + Zero + Sized {
     const COUNT: usize;
     /// The structure of the type.
     const FINGERPRINT: Fingerprint;
+    /// The structure of the type, whatever the formats of its matrices: that of a model and of what it is quantised to are the same.
+    const STRUCTURE: Fingerprint = Self::FINGERPRINT;
     /// The sizes of the parts in bytes, added up: that of the type itself, or there would be padding between them.
     #[doc(hidden)]
     const SIZE: usize = size_of::<Self>();
@@ -53,12 +57,12 @@ pub trait Parameters: Plain + Zero + Sized {
     /// Linear::<3, 2>::ZERO.for_each_tensor(|name, tensor| seen.push(format!("{name} {}", tensor.shape())));
     /// assert_eq!(seen, ["weight [2, 3]", "bias [2]"]);
     /// ```
-    fn for_each_tensor<'a>(&'a self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a [f32]>)) {
+    fn for_each_tensor<'a>(&'a self, mut visit: impl FnMut(&Name<'_>, Tensor<Numbers<'a>>)) {
         self.walk(&Name::ROOT, &mut visit);
     }
 
     /// Visits every tensor, in order, to change it.
-    fn for_each_tensor_mut<'a>(&'a mut self, mut visit: impl FnMut(&Name<'_>, Tensor<&'a mut [f32]>)) {
+    fn for_each_tensor_mut<'a>(&'a mut self, mut visit: impl FnMut(&Name<'_>, Tensor<NumbersMut<'a>>)) {
         self.walk_mut(&Name::ROOT, &mut visit);
     }
 }
@@ -69,11 +73,14 @@ impl<const N: usize> Parameters for [f32; N] {
     const FINGERPRINT: Fingerprint = Fingerprint::of("vector").number(N);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
-        visit(name, Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, values: self });
+        visit(name, Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, numbers: self.as_slice().into() });
     }
 
     fn walk_mut<'a>(&'a mut self, name: &Name<'_>, visit: VisitMut<'_, 'a>) {
-        visit(name, Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, values: self });
+        visit(
+            name,
+            Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, numbers: self.as_mut_slice().into() },
+        );
     }
 }
 
@@ -82,6 +89,7 @@ impl<P: Parameters, const N: usize> Parameters for [P; N] {
     const COUNT: usize = N * P::COUNT;
     const SIZE: usize = N * P::SIZE;
     const FINGERPRINT: Fingerprint = Fingerprint::of("stack").number(N).part(P::FINGERPRINT);
+    const STRUCTURE: Fingerprint = Fingerprint::of("stack").number(N).part(P::STRUCTURE);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
         for (index, part) in self.iter().enumerate() {
@@ -132,13 +140,19 @@ macro_rules! parameters {
 
             const FINGERPRINT: $crate::Fingerprint = {
                 let fingerprint = $crate::Fingerprint::of("struct");
-                $(let fingerprint = {
-                    let $fingerprint = fingerprint;
-                    $structure
-                };)?
+                $(let fingerprint = { let $fingerprint = fingerprint; $structure };)?
                 $(let fingerprint = fingerprint
                     .name(stringify!($field))
                     .part($crate::parameters::fingerprint(|model: &Self| &model.$field));)*
+                fingerprint
+            };
+
+            const STRUCTURE: $crate::Fingerprint = {
+                let fingerprint = $crate::Fingerprint::of("struct");
+                $(let fingerprint = { let $fingerprint = fingerprint; $structure };)?
+                $(let fingerprint = fingerprint
+                    .name(stringify!($field))
+                    .part($crate::parameters::structure(|model: &Self| &model.$field));)*
                 fingerprint
             };
 
@@ -174,4 +188,11 @@ pub const fn size<S, P: Parameters>(_get: fn(&S) -> &P) -> usize {
 #[must_use]
 pub const fn fingerprint<S, P: Parameters>(_get: fn(&S) -> &P) -> Fingerprint {
     P::FINGERPRINT
+}
+
+/// `STRUCTURE` of the field that `_get` gets.
+#[doc(hidden)]
+#[must_use]
+pub const fn structure<S, P: Parameters>(_get: fn(&S) -> &P) -> Fingerprint {
+    P::STRUCTURE
 }

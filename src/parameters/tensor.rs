@@ -1,5 +1,7 @@
 //! One tensor of a model: its name, its shape, its numbers.
 
+use super::{AsNumbers, Numbers, NumbersMut};
+use crate::integer::{quantize, quantize_one};
 use core::fmt;
 
 /// The path of a tensor, `encoder.blocks.3.attention.query.weight`, without a heap: each part lies on the stack of the
@@ -81,40 +83,55 @@ impl fmt::Display for Shape {
 pub(crate) enum Layout {
     RowMajor,
     Panels,
+    /// Row by row, and not `f32`.
+    Int8,
 }
 
-/// A tensor of a model, `S` being `&[f32]` or `&mut [f32]`.
+/// A tensor of a model, `S` being [`Numbers`] or [`NumbersMut`].
 ///
-/// [`stored`](Self::stored) is as it lies in memory, which is what an optimizer or an image needs; [`get`](Self::get) and
-/// [`set`](Self::set) go by row and column, whatever the order of storage, which is what a checkpoint needs.
+/// [`get`](Self::get) and [`set_row_major`](Self::set_row_major) go by row and column, whatever the order and the format of storage, which
+/// is what a checkpoint needs; [`stored`](Self::stored) is as it lies in memory, which is what an optimizer needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<S> {
     pub(crate) shape: Shape,
     pub(crate) layout: Layout,
-    pub(crate) values: S,
+    pub(crate) numbers: S,
 }
 
-impl<S: AsRef<[f32]>> Tensor<S> {
+impl<S: AsNumbers> Tensor<S> {
     /// The shape, as PyTorch has it.
     #[must_use]
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The numbers in order of storage.
+    /// The numbers in order of storage, in the format of storage.
+    #[must_use]
+    pub fn numbers(&self) -> Numbers<'_> {
+        self.numbers.as_numbers()
+    }
+
+    /// The numbers in order of storage, if they are `f32`; of integers there are none.
     #[must_use]
     pub fn stored(&self) -> &[f32] {
-        self.values.as_ref()
+        match self.numbers() {
+            Numbers::F32(numbers) => numbers,
+            Numbers::Int8 { .. } => &[],
+        }
     }
 
     /// The number at `row` and `column`; a vector is one row. `None` outside of the shape.
     #[must_use]
     pub fn get(&self, row: usize, column: usize) -> Option<f32> {
-        self.stored().get(self.position(row, column)?).copied()
+        let position = self.position(row, column)?;
+        match self.numbers() {
+            Numbers::F32(numbers) => numbers.get(position).copied(),
+            Numbers::Int8 { scales, integers } => Some(scales.get(row)? * f32::from(*integers.get(position)?)),
+        }
     }
 
-    /// The numbers row by row, whatever the order of storage.
-    pub fn row_major(&self) -> impl Iterator<Item = f32> + '_ {
+    /// The numbers row by row, whatever the order and the format of storage.
+    pub fn row_major(&self) -> impl Iterator<Item = f32> + Clone + '_ {
         let [rows, columns] = self.extent();
         (0..rows).flat_map(move |row| (0..columns).filter_map(move |column| self.get(row, column)))
     }
@@ -130,41 +147,78 @@ impl<S: AsRef<[f32]>> Tensor<S> {
     fn position(&self, row: usize, column: usize) -> Option<usize> {
         let [rows, columns] = self.extent();
         (row < rows && column < columns).then(|| match self.layout {
-            Layout::RowMajor => row * columns + column,
+            Layout::RowMajor | Layout::Int8 => row * columns + column,
             Layout::Panels => crate::format::panel_position(columns, rows, column, row),
         })
     }
 }
 
-impl<S: AsMut<[f32]> + AsRef<[f32]>> Tensor<S> {
-    /// The numbers in order of storage.
-    pub fn stored_mut(&mut self) -> &mut [f32] {
-        self.values.as_mut()
+impl Tensor<NumbersMut<'_>> {
+    /// The numbers in order of storage, in the format of storage.
+    pub fn numbers_mut(&mut self) -> NumbersMut<'_> {
+        match &mut self.numbers {
+            NumbersMut::F32(numbers) => NumbersMut::F32(numbers),
+            NumbersMut::Int8 { scales, integers } => NumbersMut::Int8 { scales, integers },
+        }
     }
 
-    /// Sets all numbers, given row by row as in PyTorch.
+    /// The numbers in order of storage, if they are `f32`; of integers there are none.
+    pub fn stored_mut(&mut self) -> &mut [f32] {
+        match &mut self.numbers {
+            NumbersMut::F32(numbers) => numbers,
+            NumbersMut::Int8 { .. } => &mut [],
+        }
+    }
+
+    /// Sets all numbers, given row by row as in PyTorch. Integers are the nearest to them, and the scale of a row is such that the number of
+    /// the greatest magnitude is 127.
     ///
     /// # Errors
     ///
     /// [`WrongCount`] if there are more or fewer than the shape holds; then nothing is changed.
-    pub fn set_row_major(&mut self, values: impl ExactSizeIterator<Item = f32>) -> Result<(), WrongCount> {
+    pub fn set_row_major(&mut self, values: impl ExactSizeIterator<Item = f32> + Clone) -> Result<(), WrongCount> {
         let [rows, columns] = self.extent();
         if values.len() != rows * columns {
             return Err(WrongCount { shape: self.shape, found: values.len() });
         }
-        let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-        for ((row, column), value) in places.zip(values) {
-            self.set(row, column, value);
-        }
+        self.set_all(values);
         Ok(())
     }
 
-    /// Sets the number at `row` and `column`; a vector is one row. Outside of the shape there is nothing to set.
+    /// Sets numbers row by row, to the end of the shape or of `values`.
+    pub(crate) fn set_all(&mut self, mut values: impl Iterator<Item = f32> + Clone) {
+        let [rows, columns] = self.extent();
+        match &mut self.numbers {
+            NumbersMut::F32(_) => {
+                let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+                for ((row, column), value) in places.zip(values) {
+                    self.set(row, column, value);
+                }
+            }
+            NumbersMut::Int8 { scales, integers } => {
+                for (scale, integers) in scales.iter_mut().zip(integers.chunks_exact_mut(columns.max(1))) {
+                    *scale = quantize(values.clone(), integers);
+                    values.by_ref().take(columns).for_each(drop);
+                }
+            }
+        }
+    }
+
+    /// Sets the number at `row` and `column`; a vector is one row. An integer is rounded to a multiple of the scale that its row has. Outside
+    /// of the shape there is nothing to set.
     pub fn set(&mut self, row: usize, column: usize, value: f32) {
-        if let Some(position) = self.position(row, column)
-            && let Some(stored) = self.values.as_mut().get_mut(position)
-        {
-            *stored = value;
+        let Some(position) = self.position(row, column) else { return };
+        match &mut self.numbers {
+            NumbersMut::F32(numbers) => {
+                if let Some(number) = numbers.get_mut(position) {
+                    *number = value;
+                }
+            }
+            NumbersMut::Int8 { scales, integers } => {
+                if let (Some(scale), Some(integer)) = (scales.get(row), integers.get_mut(position)) {
+                    *integer = quantize_one(value, *scale);
+                }
+            }
         }
     }
 }

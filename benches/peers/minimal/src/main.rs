@@ -48,7 +48,7 @@ mod nalgebra {
 #[cfg(feature = "rten")]
 mod rten {
     use ::rten::Model;
-    use ::rten_tensor::Tensor;
+    use ::rten_tensor::{AsView, Tensor};
 
     pub(super) fn run() {
         let model = Model::load_file(std::env::args().nth(1).expect("an ONNX file")).expect("a model");

@@ -1,0 +1,45 @@
+//! Sums of integer products in portable Rust.
+
+use crate::integer::{greatest_magnitude, nearest, scales};
+
+/// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
+pub(super) struct Tokens<const T: usize, const IN: usize> {
+    integers: [[i16; IN]; T],
+    pub(super) scales: [f32; T],
+}
+
+impl<const T: usize, const IN: usize> Tokens<T, IN> {
+    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [0.0; T] };
+
+    #[inline(always)]
+    pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
+        for ((integers, of_token), x) in self.integers.iter_mut().zip(&mut self.scales).zip(x) {
+            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()));
+            integers.iter_mut().zip(x).for_each(|(q, x)| *q = nearest(x * inverse));
+            *of_token = scale;
+        }
+    }
+}
+
+#[inline(always)]
+fn dot<const IN: usize>(x: &[i16; IN], w: &[i8; IN]) -> i32 {
+    x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+}
+
+/// The products of four tokens with a row of w.
+#[inline(always)]
+pub(super) fn four_by_one<const IN: usize>(x: &Tokens<4, IN>, w: &[i8; IN]) -> [i32; 4] {
+    x.integers.each_ref().map(|x| dot(x, w))
+}
+
+/// The products of a token with four rows of w.
+#[inline(always)]
+pub(super) fn one_by_four<const IN: usize>(x: &Tokens<1, IN>, w: &[[i8; IN]; 4]) -> [i32; 4] {
+    w.each_ref().map(|w| dot(&x.integers[0], w))
+}
+
+/// The product of a token with a row of w.
+#[inline(always)]
+pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i32 {
+    dot(&x.integers[0], w)
+}
