@@ -56,6 +56,18 @@ fn check_described<M: Model + Described>() {
 }
 
 #[test]
+fn formats() {
+    check::<Linear<7, 5, Int8>>();
+    check::<Linear<5, 3, Int8, NoBias>>();
+    check_model::<EncoderBlock<Vit, 12, 20, 4, Int8>>();
+    check_model::<Encoder<Bert, 3, 12, 21, 4, Int8>>();
+    check::<DecoderBlock<Gpt2, 12, 20, 4, Int8>>();
+    check_described::<Classifier<PatchEmbedding<5, 12, 17, Int8>, Encoder<Kwt, 2, 12, 21, 1, Int8>, 12, 7, Mean, Int8>>(
+    );
+    check::<Transformer<Vaswani, 1, 12, 20, 4, 11, 13, Int8>>();
+}
+
+#[test]
 fn parts_of_layers() {
     check::<Linear<7, 5>>();
     check::<Linear<7, 5, f32, NoBias>>();

@@ -15,7 +15,7 @@ cargo fetch -q # what is downloaded is not counted
 printf '| framework | clean build, processor seconds | stripped program, MB | crates |\n|---|---:|---:|---:|\n'
 for framework in "${frameworks[@]}"; do
     rm -rf "${target:?}"/*
-        seconds=$({ time cargo build -q --release --features "$framework" --target-dir "$target" 2>&3; } 2>&1)
+    seconds=$({ time cargo build -q --release --features "$framework" --target-dir "$target" 2>&3; } 2>&1)
     strip "$target/release/minimal"
     size=$(stat -c %s "$target/release/minimal")
     crates=$(cargo tree -q --features "$framework" --edges normal,build --prefix none | sort -u | wc -l)

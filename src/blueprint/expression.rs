@@ -56,6 +56,42 @@ impl Expression {
     }
 }
 
+/// The types with a format of weights, and which of their arguments it is.
+const IN_FORMAT: [(&str, usize); 10] = [
+    ("Linear", 2),
+    ("PatchEmbedding", 3),
+    ("EncoderBlock", 4),
+    ("DecoderBlock", 4),
+    ("CrossBlock", 4),
+    ("Encoder", 5),
+    ("Decoder", 5),
+    ("CrossDecoder", 5),
+    ("Classifier", 5),
+    ("Transformer", 7),
+];
+
+impl Expression {
+    /// The same type with all weights in `format`.
+    pub(crate) fn in_format(&self, format: &str) -> Self {
+        match self {
+            Self::Number(n) => Self::Number(*n),
+            Self::Array(part, n) => Self::Array(Box::new(part.in_format(format)), *n),
+            Self::Own(name, fields) => {
+                Self::Own(name, fields.iter().map(|(field, part)| (*field, part.in_format(format))).collect())
+            }
+            Self::Type(name, arguments) => {
+                let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.in_format(format)).collect();
+                if let Some((_, place)) = IN_FORMAT.iter().find(|(of, _)| of == name) {
+                    // Only the pooling of a classifier may be left out before it.
+                    arguments.resize(arguments.len().max(place + 1), Self::named("FirstToken"));
+                    arguments[*place] = Self::named(format);
+                }
+                Self::Type(name.clone(), arguments)
+            }
+        }
+    }
+}
+
 impl From<usize> for Expression {
     fn from(n: usize) -> Self {
         Self::Number(n as u64)

@@ -20,6 +20,7 @@ pub use error::BlueprintError;
 pub(crate) use expression::Expression;
 pub(crate) use family::theta_in_rust;
 pub(crate) use model::Model;
+pub(crate) use node::Format;
 
 use crate::{
     Fingerprint, Hyperparameters,

@@ -64,6 +64,25 @@ impl<'b> Model<'b> {
         blueprint.node.walk(&Name::ROOT, &mut |_, shape, layout| numbers.push(Storage::zeros(shape, layout)));
         Self { blueprint, numbers, progress }
     }
+
+    /// The model in the bytes of its weights, as an image has them.
+    pub(crate) fn from_bytes(blueprint: &'b Blueprint, mut bytes: &[u8]) -> Self {
+        let mut model = Self::new(blueprint, &|_| ());
+        model.numbers.iter_mut().for_each(|storage| storage.numbers_mut().copy_from_bytes(&mut bytes));
+        model
+    }
+
+    /// The parameters of `model`, of which this is another format.
+    pub(crate) fn copy_from(&mut self, model: &Self) {
+        let mut tensors = Vec::new();
+        model.tensors(&mut |_, tensor| tensors.push(tensor));
+        let mut tensors = tensors.into_iter();
+        self.tensors_mut(&mut |_, mut to| {
+            if let Some(from) = tensors.next() {
+                to.set_all(from.row_major());
+            }
+        });
+    }
 }
 
 impl Walk for Model<'_> {

@@ -74,7 +74,7 @@ fn open(file: &Path, config: Option<&PathBuf>) -> Result<(Checkpoint<'static>, C
     }
 }
 
-fn refuse_existing(outputs: &[PathBuf; 2]) -> Result<(), Failure> {
+pub(super) fn refuse_existing(outputs: &[PathBuf; 2]) -> Result<(), Failure> {
     match outputs.iter().find(|path| path.symlink_metadata().is_ok()) {
         Some(path) => Err(Failure::file(path, "is there already: replace it with --force")),
         None => Ok(()),
@@ -82,7 +82,7 @@ fn refuse_existing(outputs: &[PathBuf; 2]) -> Result<(), Failure> {
 }
 
 /// Both files or none, but for a file system that gives up between two names.
-fn write(
+pub(super) fn write(
     model: &Model<'_>,
     module: &str,
     outputs: &[PathBuf; 2],

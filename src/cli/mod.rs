@@ -1,4 +1,4 @@
-//! The command line: `constformer inspect`, `import`, `verify`.
+//! The command line: `constformer inspect`, `import`, `quantize`, `verify`.
 
 mod failure;
 mod import;
@@ -6,6 +6,7 @@ mod inspect;
 mod module;
 mod name;
 mod progress;
+mod quantize;
 mod source;
 mod table;
 mod verify;
@@ -31,6 +32,7 @@ const EXIT_CODES: &str = "Exit codes:
 const EXAMPLES: &str = "Examples:
   constformer inspect model.safetensors
   constformer import all-MiniLM-L6-v2 --out src
+  constformer quantize src/kws.cfm --out src
   constformer verify src/all_minilm_l6_v2.cfm";
 
 const CONFIG: &str = "What config.json says, by its \"model_type\":
@@ -64,6 +66,12 @@ const IMPORT: &str = "Examples:
 
 and then in src/main.rs: `mod stories260k;`, `stories260k::MODEL`.";
 
+const QUANTIZE: &str = "Examples:
+  constformer quantize kws.cfm --out src --name kws_small
+
+Says for each matrix how large its largest weight is, by how much the worst weight is off, and how far the sum of squares of the errors lies
+below that of the weights.";
+
 const VERIFY: &str = "Examples:
   constformer verify kws.cfm
 
@@ -86,6 +94,9 @@ enum Command {
     /// Makes an image and a Rust module of a checkpoint.
     #[command(after_help = IMPORT, after_long_help = format!("{IMPORT}\n\n{CONFIG}\n\n{EXIT_CODES}"))]
     Import(Import),
+    /// Makes an image of integers of an image of floating-point numbers.
+    #[command(after_help = QUANTIZE, after_long_help = format!("{QUANTIZE}\n\n{EXIT_CODES}"))]
+    Quantize(Quantize),
     /// Checks an image.
     #[command(after_help = format!("{VERIFY}\n\n{EXIT_CODES}"))]
     Verify(Verify),
@@ -128,6 +139,24 @@ struct Import {
 }
 
 #[derive(clap::Args)]
+struct Quantize {
+    /// An image (.cfm) of a model of this library.
+    image: PathBuf,
+    /// The format of the weights.
+    #[arg(long, default_value = "Int8", value_parser = clap::builder::PossibleValuesParser::new(quantize::formats()))]
+    format: String,
+    /// The folder for NAME.cfm and NAME.rs; it is made if it is not there.
+    #[arg(long)]
+    out: PathBuf,
+    /// The name of the module; without it, that of the image and the format.
+    #[arg(long)]
+    name: Option<String>,
+    /// Replaces what is there.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(clap::Args)]
 struct Verify {
     /// An image (.cfm).
     image: PathBuf,
@@ -157,6 +186,7 @@ pub fn run(
     let done = match command {
         Command::Inspect(arguments) => inspect::inspect(&arguments, out, err),
         Command::Import(arguments) => import::import(&arguments, out, err),
+        Command::Quantize(arguments) => quantize::quantize(&arguments, out),
         Command::Verify(arguments) => verify::verify(&arguments, out),
     };
     let (code, text) = match done.and_then(|()| Ok(out.flush()?)) {

@@ -29,7 +29,7 @@ pub(super) fn render(blueprint: &Blueprint, name: &str, from: &str) -> String {
 //! ```ignore
 {usage}//! ```
 //!
-//! Made by `constformer import`, with `{name}.cfm` beside it.
+//! Made by `constformer`, with `{name}.cfm` beside it.
 
 {import}
 {items}

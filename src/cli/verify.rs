@@ -5,8 +5,12 @@ use super::{
     source::{described, read},
     table::grouped,
 };
-use crate::{blueprint::Blueprint, image::Info};
-use std::{format, io::Write, string::String};
+use crate::{blueprint::Model, image::Info, parameters::Walk};
+use std::{
+    format,
+    io::Write,
+    string::{String, ToString},
+};
 
 pub(super) fn verify(arguments: &Verify, out: &mut dyn Write) -> Result<(), Failure> {
     let path = &arguments.image;
@@ -21,11 +25,15 @@ pub(super) fn verify(arguments: &Verify, out: &mut dyn Write) -> Result<(), Fail
             failure(format!("{error}; the image says that it holds `{}`: {whose}", info.description))
         })?;
     }
-    let numbers = info.weights.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
-    if let Some((place, found)) = numbers.clone().enumerate().find(|(_, x)| !x.is_finite()) {
-        let place = place_in(blueprint.as_ref(), place as u64);
-        return Err(failure(format!("a finite number expected, found {found} at place {place}")));
-    }
+    let weights = match &blueprint {
+        Some(blueprint) => {
+            if let Some((name, place, found)) = not_finite(&Model::from_bytes(blueprint, info.weights)) {
+                return Err(failure(format!("a finite number expected, found {found} at place {place} of {name}")));
+            }
+            format!("{}, all finite", grouped(blueprint.count(), ","))
+        }
+        None => format!("{} bytes", grouped(info.weights.len() as u64, ",")),
+    };
 
     writeln!(out, "{}: an undamaged image", path.display())?;
     writeln!(
@@ -34,23 +42,23 @@ pub(super) fn verify(arguments: &Verify, out: &mut dyn Write) -> Result<(), Fail
         blueprint.as_ref().map_or(info.description.into(), |of| format!("{}", of.expression()))
     )?;
     writeln!(out, "fingerprint  {}", info.fingerprint)?;
-    writeln!(out, "weights      {}, all finite", grouped(numbers.len() as u64, ","))?;
+    writeln!(out, "weights      {weights}")?;
     if blueprint.is_none() {
-        let text = "The type is none of this library, so whether the fingerprint is right only the crate that has the type can check:";
+        let text = "The type is none of this library, so whether the fingerprint is right and the weights are finite only the crate that has the type can check:";
         writeln!(out, "{text}\nby `include_model!` or `image::from_bytes`.")?;
     }
     Ok(())
 }
 
-/// Where the number is that comes after `place` others, in words.
-fn place_in(blueprint: Option<&Blueprint>, place: u64) -> String {
-    let mut before = 0;
-    for (name, shape) in blueprint.map(Blueprint::tensors).unwrap_or_default() {
-        let count = shape.dimensions().iter().map(|n| *n as u64).product::<u64>();
-        if place < before + count {
-            return format!("{} of {name}, as it is stored", place - before);
+/// The first number that is not finite: the name of its tensor, its place there, row by row, and what it is.
+fn not_finite(model: &Model<'_>) -> Option<(String, usize, f32)> {
+    let mut first = None;
+    model.tensors(&mut |name, tensor| {
+        if first.is_none()
+            && let Some((place, found)) = tensor.row_major().enumerate().find(|(_, number)| !number.is_finite())
+        {
+            first = Some((name.to_string(), place, found));
         }
-        before += count;
-    }
-    format!("{place} of the weights")
+    });
+    first
 }

@@ -27,7 +27,7 @@ impl<'a> Info<'a> {
     /// [`ImageError`] if it is no image, or one of another byte order, version, format or length.
     pub const fn parse(image: &'a [u8]) -> Result<Self, ImageError> {
         let Some(magic) = image.first_chunk() else {
-            return Err(length(HEADER as u64, image));
+            return Err(ImageError::NotAnImage);
         };
         if u64::from_le_bytes(*magic) != u64::from_le_bytes(MAGIC) {
             return Err(ImageError::NotAnImage);

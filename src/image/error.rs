@@ -3,7 +3,7 @@
 use crate::parameters::Fingerprint;
 use core::{error::Error, fmt};
 
-/// The bytes are no image of the model. Checked in this order.
+/// The bytes are no image of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageError {

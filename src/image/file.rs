@@ -3,7 +3,7 @@
 use super::{ImageError, Info, decode::checked, encode};
 use crate::{
     boxed::{Boxed, boxed},
-    parameters::Parameters,
+    parameters::{Parameters, TypeName},
 };
 use core::{error::Error, fmt};
 use std::{
@@ -41,9 +41,10 @@ impl Part {
 
     fn replacing(path: &Path, content: impl FnOnce(&mut dyn FnMut(&[u8]))) -> io::Result<Self> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()); // a link stays, what it points to is replaced
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "the path of a file expected");
+        let name = path.file_name().ok_or_else(no_file)?;
         if path.exists() && !path.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
+            return Err(no_file());
         }
         let (part, file) = create_part(&path, name)?;
         let part = Self { path, part };
@@ -102,7 +103,7 @@ pub(super) fn about(path: &Path, error: &io::Error) -> io::Error {
 pub fn read<M: Parameters>(path: impl AsRef<Path>) -> Result<Boxed<M>, ReadError> {
     let path = path.as_ref();
     let image = fs::read(path).map_err(|error| ReadError::File(about(path, &error)))?;
-    let weights = checked::<M>(&image).map_err(|error| ReadError::image(error, &image))?;
+    let weights = checked::<M>(&image).map_err(|error| ReadError::image::<M>(path, error, &image))?;
     let mut model = boxed::<M>();
     let mut rest = weights;
     model.for_each_tensor_mut(|_, mut tensor| tensor.numbers_mut().copy_from_bytes(&mut rest));
@@ -116,18 +117,24 @@ pub enum ReadError {
     File(io::Error),
     /// It is no image of the model.
     Image {
+        /// The file.
+        path: PathBuf,
         /// What is wrong with it.
         error: ImageError,
-        /// The type of the model that the image holds, as far as it can be told.
-        description: String,
+        /// The type of the model that is wanted.
+        expected: String,
+        /// The type of the model that the image says that it holds, if it can be told.
+        found: Option<String>,
     },
 }
 
 impl ReadError {
-    /// That `image` is none of the model.
-    pub(super) fn image(error: ImageError, image: &[u8]) -> Self {
-        let description = Info::parse(image).map_or_else(|_| String::new(), |info| info.description.to_string());
-        Self::Image { error, description }
+    /// That `image`, the content of `path`, is none of the model `M`.
+    pub(super) fn image<M>(path: &Path, error: ImageError, image: &[u8]) -> Self {
+        // A damaged text must not reach a terminal as it is.
+        let printable = |text: &str| text.replace(char::is_control, "\u{fffd}");
+        let found = Info::parse(image).ok().map(|info| printable(info.description));
+        Self::Image { path: path.into(), error, expected: TypeName::of::<M>().to_string(), found }
     }
 }
 
@@ -135,8 +142,16 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Image { error, description } if description.is_empty() => error.fmt(f),
-            Self::Image { error, description } => write!(f, "{error}; it holds `{description}`"),
+            Self::Image { path, error, expected, found } => {
+                write!(f, "{}: {error}", path.display())?;
+                match found {
+                    Some(found) if found == expected => {
+                        write!(f, "; it says that it holds `{found}`, so it is damaged or of another version")
+                    }
+                    Some(found) => write!(f, "; it says that it holds `{found}`, and `{expected}` is wanted"),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

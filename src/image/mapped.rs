@@ -77,7 +77,9 @@ impl<M: Parameters> Mapped<M> {
         let file = |error| ReadError::File(about(path, &error));
         // SAFETY: nobody changes or cuts off the file while the mapping lives, by the promise of the caller.
         let image = unsafe { Mmap::map(&File::open(path).map_err(file)?) }.map_err(file)?;
-        let weights = weights(&image).and_then(where_they_lie::<M>).map_err(|error| ReadError::image(error, &image))?;
+        let weights = weights(&image)
+            .and_then(where_they_lie::<M>)
+            .map_err(|error| ReadError::image::<M>(path, error, &image))?;
         let start_of_weights = image.len() - size_of_val(weights);
         Ok(Self { image, start_of_weights, model: PhantomData })
     }

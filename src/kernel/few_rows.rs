@@ -15,23 +15,26 @@ impl<const D: usize> FewRows<'_, D> {
     /// those are.
     #[inline(always)]
     pub(crate) fn run<M: Machine, const OUT: usize>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
-        // Eight sums at least are under way, if there are as many columns.
+        let mut done = 0;
+        // Eight sums at least are under way, if there are as many columns; of a panel alone, a tile of some rows has as many.
         if const { M::LANES >= 16 && OUT >= 4 * PANEL } {
-            self.panels::<M, 4>(m, epilogue)
-        } else if const { M::LANES >= 8 && OUT >= 2 * PANEL } {
-            self.panels::<M, 2>(m, epilogue)
-        } else if const { M::LANES == 4 } {
-            self.panels::<M, 1>(m, epilogue)
-        } else {
-            0 // a tile of some rows has as many sums
+            done = self.panels::<M, 4>(m, done, epilogue);
         }
+        if const { M::LANES >= 16 && OUT / PANEL % 4 == 3 } {
+            done = self.panels::<M, 3>(m, done, epilogue);
+        } else if const { M::LANES >= 16 && OUT / PANEL % 4 == 2 || M::LANES == 8 && OUT >= 2 * PANEL } {
+            done = self.panels::<M, 2>(m, done, epilogue);
+        } else if const { M::LANES == 4 } {
+            done = self.panels::<M, 1>(m, done, epilogue);
+        }
+        done
     }
 
-    /// `P` panels at once.
+    /// `P` panels at once, from the panel `first` on; returns the panel after them.
     #[inline(always)]
-    fn panels<M: Machine, const P: usize>(&self, m: M, epilogue: &mut impl Epilogue) -> usize {
-        let mut first = 0;
-        for panels in self.panels.chunks_exact((P * D * PANEL).max(1)) {
+    fn panels<M: Machine, const P: usize>(&self, m: M, mut first: usize, epilogue: &mut impl Epilogue) -> usize {
+        let rest = self.panels.get(first * D * PANEL..).unwrap_or_default();
+        for panels in rest.chunks_exact((P * D * PANEL).max(1)) {
             for (row, x) in self.x.iter().enumerate() {
                 let mut sums = [[0.0; PANEL]; P];
                 multiply(m, x, panels, &mut sums);

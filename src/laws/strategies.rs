@@ -39,7 +39,7 @@ pub fn fill(model: &mut impl Parameters, seed: u64) {
         };
         let count = tensor.shape().dimensions().iter().product();
         let all: Vec<_> = (0..count).map(|_| centre + spread * numbers.next()).collect();
-        tensor.set_row_major(all.into_iter()).expect("as many as the shape holds");
+        tensor.set_all(all.into_iter());
     });
 }
 

@@ -86,7 +86,7 @@ impl NumbersMut<'_> {
             Self::Int8 { scales, integers } => {
                 copy_f32s(scales, bytes);
                 let (found, rest) = bytes.split_at_checked(integers.len()).unwrap_or_default();
-                integers.iter_mut().zip(found).for_each(|(q, byte)| *q = *byte as i8);
+                integers.iter_mut().zip(found).for_each(|(q, byte)| *q = byte.cast_signed());
                 *bytes = rest.get(padding(integers.len())..).unwrap_or_default();
             }
         }

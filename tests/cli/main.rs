@@ -7,6 +7,7 @@ mod common;
 mod images;
 mod imports;
 mod inspection;
+mod quantization;
 mod refusals;
 mod run;
 

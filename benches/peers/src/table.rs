@@ -87,7 +87,12 @@ fn times(row: &Row, names: &[&str]) -> Vec<String> {
     let of = |name: &&str| row.times.iter().find(|time| time.name == *name);
     let mut cells = vec![row.workload.clone()];
     cells.extend(names.iter().map(|name| of(name).map_or(String::new(), |time| digits(time.ms))));
-    cells[1] = format!("**{}**", cells[1]);
+    let fastest = row.times.iter().min_by(|a, b| a.ms.total_cmp(&b.ms)).map_or("", |time| &time.name);
+    for (name, cell) in names.iter().zip(cells.iter_mut().skip(1)) {
+        if *name == fastest {
+            *cell = format!("**{cell}**");
+        }
+    }
     cells
 }
 
