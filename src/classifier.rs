@@ -10,6 +10,7 @@ use crate::{
     parameters,
     parameters::Name,
     pooling::{FirstToken, Pooling},
+    steps::{SteppedLayer, Steps},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -110,5 +111,53 @@ where
         let logits = self.head.apply(P::pool(stream)?);
         Watch::new(&Name::ROOT.field("head"), observer).row(0, &logits);
         Ok(logits)
+    }
+
+    /// As [`forward`](Self::forward), but the steps of the encoder are the caller's to take: see [`SteppedLayer`].
+    ///
+    /// ```
+    /// # use constformer::{Classifier, Encoder, Kwt, Memory, PatchEmbedding, Zero, boxed};
+    /// # type Kws = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, 2, 64, 256, 1>, 64, 12>;
+    /// # static KWS: Kws = Kws::ZERO;
+    /// # let mut memory = boxed::<Memory<Kws, 99, 4>>();
+    /// # let frames = [[0.5; 40]; 98];
+    /// let mut steps = KWS.start(&frames, &mut memory)?;
+    /// for _step in &mut steps {
+    ///     // feed the watchdog
+    /// }
+    /// let logits = KWS.finish(steps)?;
+    /// # assert_eq!(logits, KWS.forward(&frames, &mut memory)?);
+    /// # Ok::<(), constformer::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As `forward`.
+    pub fn start<'a, const SEQ_LEN: usize, const TILE: usize>(
+        &'a self,
+        inputs: &[E::Input],
+        memory: &'a mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+    ) -> Result<Steps<'a, L, D_MODEL, SEQ_LEN, TILE>, InputError>
+    where
+        L: SteppedLayer<D_MODEL>,
+    {
+        let Working { stream, scratch } = memory;
+        self.embedding.forward(inputs, stream)?;
+        Ok(self.encoder.start(stream, scratch))
+    }
+
+    /// Takes the steps that are left; the logits.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] if there are no tokens.
+    pub fn finish<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        steps: Steps<'_, L, D_MODEL, SEQ_LEN, TILE>,
+    ) -> Result<[f32; CLASSES], InputError>
+    where
+        L: SteppedLayer<D_MODEL>,
+    {
+        Ok(self.head.apply(P::pool(steps.finish())?))
     }
 }

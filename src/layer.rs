@@ -78,7 +78,9 @@ impl<L: Layer<D_MODEL>, const D_MODEL: usize, const N: usize> Layer<D_MODEL> for
         observer: &mut O,
     ) {
         for (i, layer) in self.iter().enumerate() {
-            layer.observe(x, scratch, &name.index(i), observer);
+            let name = name.index(i);
+            layer.observe(x, scratch, &name, observer);
+            observer.layer(&name);
         }
     }
 

@@ -54,9 +54,11 @@ mod quantize;
 mod residual;
 mod rotation;
 pub mod sampling;
+mod self_test;
 mod sequence;
 mod shape;
 mod similarity;
+mod steps;
 mod sub_layers;
 pub mod tokenizer;
 
@@ -99,9 +101,11 @@ pub use quantize::quantize;
 pub use quantize::quantize_to;
 pub use residual::{Placement, PostLn, PreLn};
 pub use rotation::{HalfSplit, Interleaved, NoRotation, Pairing, Rotation};
+pub use self_test::{SelfTest, SelfTestFailed};
 pub use sequence::{Empty, Sequence, Tokens, TokensMut, TooLong};
 pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, SplitInto, Width};
 pub use similarity::{cosine, normalize};
+pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
 
 pub use typenum;

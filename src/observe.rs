@@ -54,6 +54,37 @@ pub trait Observer {
 
     /// `values` are what is called `name`, of the token at position `token`.
     fn see(&mut self, name: &Name<'_>, token: usize, values: &[f32]);
+
+    /// The layer of a stack that is called `name` is done. Nothing is computed for it, and it is called whether or not the observer is
+    /// active: to read a timer, say.
+    ///
+    /// ```
+    /// use constformer::{Encoder, Kwt, Layer, Memory, Name, Observer, Working, boxed};
+    ///
+    /// /// Ticks at which each of four layers was done.
+    /// struct Ticks<T> {
+    ///     timer: T,
+    ///     layers: Vec<u32>,
+    /// }
+    ///
+    /// impl<T: FnMut() -> u32> Observer for Ticks<T> {
+    ///     const ACTIVE: bool = false; // no activation is wanted
+    ///
+    ///     fn see(&mut self, _: &Name<'_>, _: usize, _: &[f32]) {}
+    ///
+    ///     fn layer(&mut self, _: &Name<'_>) {
+    ///         self.layers.push((self.timer)());
+    ///     }
+    /// }
+    ///
+    /// let encoder = boxed::<Encoder<Kwt, 4, 64, 256, 1>>();
+    /// let mut memory = boxed::<Memory<Encoder<Kwt, 4, 64, 256, 1>, 99>>();
+    /// let Working { stream, scratch } = &mut *memory;
+    /// let mut ticks = Ticks { timer: || 42, layers: vec![] }; // really a counter of the processor
+    /// encoder.observe(stream, scratch, &Name::ROOT, &mut ticks);
+    /// assert_eq!(ticks.layers, [42; 4]);
+    /// ```
+    fn layer(&mut self, _name: &Name<'_>) {}
 }
 
 impl<F: FnMut(&Name<'_>, usize, &[f32])> Observer for F {

@@ -79,6 +79,12 @@ pub(crate) struct SubLayers<'a, P, A, N, W> {
     pub(crate) placement: PhantomData<P>,
 }
 
+/// Steps of a block with the mask `K` for `len` tokens: one for each tile, and, where tokens see later ones, one more.
+pub(crate) const fn steps<K: Mask, const TILE: usize>(len: usize) -> usize {
+    let tiles = len.div_ceil(rows::<TILE>(len));
+    if K::CAUSAL { tiles } else { 2 * tiles }
+}
+
 /// What [`SubLayers::names`] are in a block with one attention layer.
 pub(crate) const NAMES: [&str; 3] = ["attention", "attention_norm", "attention_residual"];
 
@@ -127,32 +133,57 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
+        for step in 0..steps::<A::Mask, TILE>(x.len()) {
+            self.step(step, x, remembered, key_values, tile, watch, &mut between);
+        }
+    }
+
+    /// A step of [`extend`](Self::extend): keys and values of a tile of tokens are remembered, or its tokens are replaced.
+    #[expect(clippy::too_many_arguments, reason = "those of `extend`, and which step")]
+    pub(crate) fn step<
+        const D_MODEL: usize,
+        const D_FF: usize,
+        const SEQ_LEN: usize,
+        const TILE: usize,
+        const D_KV: usize,
+        O: Observer,
+    >(
+        &self,
+        step: usize,
+        x: &mut [[f32; D_MODEL]],
+        remembered: Remembered,
+        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        watch: &mut Watch<'_, O>,
+        between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
+    ) where
+        A: Projections<D_MODEL, D_KV>,
+        N: Norm<D_MODEL>,
+        W: PositionWise<D_MODEL, D_FF>,
+    {
         let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>(x.len()));
-        let place = |tile: usize| Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
-        if !A::Mask::CAUSAL {
-            for (i, x) in x.chunks(rows).enumerate() {
-                let watch = &mut watch.at(place(i).position());
-                self.remember(x, place(i), &mut key_values.all(), &mut tile.input, watch);
-            }
+        // No token of a causal block sees a later one, so one pass does.
+        let first_pass = if A::Mask::CAUSAL { 0 } else { x.len().div_ceil(rows) };
+        let tile = step.checked_sub(first_pass).unwrap_or(step);
+        let place = Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
+        let watch = &mut watch.at(place.position());
+        let Some(x) = x.chunks_mut(rows).nth(tile) else { return };
+        if step < first_pass {
+            return self.remember(x, place, &mut key_values.all(), &mut scratch.input, watch);
         }
-        for (i, x) in x.chunks_mut(rows).enumerate() {
-            let watch = &mut watch.at(place(i).position());
-            let key_values = &mut *key_values;
-            self.tile(
-                x,
-                place(i),
-                tile,
-                watch,
-                move |normed, watch| {
-                    if A::Mask::CAUSAL {
-                        // No token sees a later one, so one pass does.
-                        self.attention.remember(normed, place(i), &mut key_values.all(), watch);
-                    }
-                    (&*key_values, len)
-                },
-                &mut between,
-            );
-        }
+        self.tile(
+            x,
+            place,
+            scratch,
+            watch,
+            move |normed, watch| {
+                if A::Mask::CAUSAL {
+                    self.attention.remember(normed, place, &mut key_values.all(), watch);
+                }
+                (&*key_values, len)
+            },
+            between,
+        );
     }
 
     /// Writes the keys and values of a tile of tokens; `input` is room for them.
