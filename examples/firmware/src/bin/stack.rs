@@ -29,7 +29,6 @@ fn run() -> bool {
 }
 
 /// What the analysis of frames begins with.
-#[unsafe(no_mangle)]
 #[inline(never)]
 fn forward(memory: &mut KwsMemory) -> bool {
     black_box(&KWS).forward(&INPUT, memory).is_ok()

@@ -1,0 +1,135 @@
+//! Products on a processor whose registers hold one number each, 32 of them: a Cortex-M4F.
+//!
+//! Sixteen sums fit. They are written out, since no optimiser for size unrolls loops over a tile, which then lies in memory: six
+//! times the instructions. What computes them is no part of what stores them, so that the many epilogues share it.
+
+use super::{Epilogue, PANEL, Product};
+use crate::machine::Machine;
+use core::array;
+
+/// Four rows by four columns, or a row of sixteen.
+type Tile = [[f32; 4]; 4];
+
+/// Whether a machine is such a processor.
+pub(crate) const fn is_scalar<M: Machine>() -> bool {
+    M::LANES == 4 && M::VECTORS == 1
+}
+
+/// Rows times panels of a matrix that lie one after the other.
+pub(crate) struct ScalarPanels<'a, const D: usize> {
+    pub(crate) x: &'a [[f32; D]],
+    pub(crate) panels: &'a [f32],
+}
+
+impl<const D: usize> ScalarPanels<'_, D> {
+    /// Hands the product to `epilogue`.
+    #[inline(always)]
+    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
+        let (fours, rest) = self.x.as_chunks::<4>();
+        let done = self.x.len() - rest.len();
+        for (i, panel) in self.panels.as_chunks().0.chunks(D.max(1)).enumerate() {
+            for column in (0..PANEL).step_by(4) {
+                for (four, x) in fours.iter().enumerate() {
+                    for (row, sums) in (4 * four..).zip(of_panel(x, panel, column)) {
+                        epilogue.store(m, row, i * PANEL + column, 4, m.load(&sums));
+                    }
+                }
+            }
+            for (row, x) in (done..).zip(rest) {
+                for column in [0, 16] {
+                    for (v, sums) in row_of_panel(x, panel, column).iter().enumerate() {
+                        epilogue.store(m, row, i * PANEL + column + 4 * v, 4, m.load(sums));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<const D: usize> Product<'_, D> {
+    /// Hands the product to `epilogue`.
+    #[inline(always)]
+    pub(super) fn scalar<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
+        for column in (0..self.columns).step_by(4) {
+            let (w, count) = (self.w.get(self.from + column..).unwrap_or_default(), 4.min(self.columns - column));
+            let mut rows = 0;
+            while let Some(x) = self.x.get(rows..).filter(|x| !x.is_empty()) {
+                // Of fewer than four rows, the last one is computed more than once.
+                let x = array::from_fn(|r| x.get(r).or(x.last()).and_then(|x| x.get(self.inputs.clone())));
+                for (row, sums) in (rows..self.x.len()).zip(of_rows(x.map(Option::unwrap_or_default), w, self.stride)) {
+                    epilogue.store(m, row, self.first + column, count, m.load(&sums));
+                }
+                rows += 4;
+            }
+        }
+    }
+}
+
+/// a + x w
+#[inline(always)]
+fn add([a0, a1, a2, a3]: [f32; 4], x: f32, [w0, w1, w2, w3]: [f32; 4]) -> [f32; 4] {
+    [x * w0 + a0, x * w1 + a1, x * w2 + a2, x * w3 + a3]
+}
+
+/// Four columns, which there are: so the compiler is told, and need not check.
+#[inline(always)]
+fn four(row: &[f32; PANEL], column: usize) -> [f32; 4] {
+    row.get(column.min(PANEL - 4)..).and_then(|row| row.first_chunk()).copied().unwrap_or_default()
+}
+
+/// Four rows times four columns of a panel. Rows of few inputs are within reach of one address.
+#[inline(always)]
+fn of_panel<const D: usize>(x: &[[f32; D]; 4], panel: &[[f32; PANEL]], column: usize) -> Tile {
+    if const { D <= 64 } { of_near_rows(x, panel, column) } else { of_far_rows(x.each_ref().map(|x| &x[..]), panel, column) }
+}
+
+#[inline(never)]
+fn of_near_rows<const D: usize>(x: &[[f32; D]; 4], panel: &[[f32; PANEL]], column: usize) -> Tile {
+    if panel.is_empty() {
+        return Tile::default(); // never, and so told to the compiler, which need not provide for it
+    }
+    multiply(x.each_ref().map(|x| &x[..]), panel, |row| four(row, column))
+}
+
+#[inline(never)]
+fn of_far_rows(x: [&[f32]; 4], panel: &[[f32; PANEL]], column: usize) -> Tile {
+    multiply(x, panel, |row| four(row, column))
+}
+
+/// Four rows times four columns of w.
+#[inline(always)]
+fn multiply<R>(
+    [x0, x1, x2, x3]: [&[f32]; 4],
+    w: impl IntoIterator<Item = R>,
+    columns: impl Fn(R) -> [f32; 4],
+) -> Tile {
+    let [mut a, mut b, mut c, mut d] = Tile::default();
+    for ((((x0, x1), x2), x3), row) in x0.iter().zip(x1).zip(x2).zip(x3).zip(w) {
+        let w = columns(row);
+        [a, b, c, d] = [add(a, *x0, w), add(b, *x1, w), add(c, *x2, w), add(d, *x3, w)];
+    }
+    [a, b, c, d]
+}
+
+/// A row times sixteen columns of a panel.
+#[inline(never)]
+fn row_of_panel(x: &[f32], panel: &[[f32; PANEL]], column: usize) -> Tile {
+    let ([mut a, mut b, mut c, mut d], column) = (Tile::default(), column.min(PANEL - 16));
+    for (x, row) in x.iter().zip(panel) {
+        let [v, w, y, z] = [0, 4, 8, 12].map(|i| four(row, column + i));
+        [a, b, c, d] = [add(a, *x, v), add(b, *x, w), add(c, *x, y), add(d, *x, z)];
+    }
+    [a, b, c, d]
+}
+
+/// Four rows times the first four columns of w, whose rows are `stride` numbers apart; the last one may be short.
+#[inline(never)]
+fn of_rows(x: [&[f32]; 4], w: &[f32], stride: usize) -> Tile {
+    multiply(x, w.chunks(stride.max(1)), |row| {
+        row.first_chunk().copied().unwrap_or_else(|| {
+            let mut w = [0.0; 4];
+            w.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+            w
+        })
+    })
+}
