@@ -5,7 +5,7 @@
 
 use super::{Epilogue, PANEL, Product};
 use crate::machine::Machine;
-use core::array;
+use core::ops::Range;
 
 /// Four rows by four columns, or a row of sixteen.
 type Tile = [[f32; 4]; 4];
@@ -30,19 +30,31 @@ impl<const D: usize> ScalarPanels<'_, D> {
         for (i, panel) in self.panels.as_chunks().0.chunks(D.max(1)).enumerate() {
             for column in (0..PANEL).step_by(4) {
                 for (four, x) in fours.iter().enumerate() {
-                    for (row, sums) in (4 * four..).zip(of_panel(x, panel, column)) {
-                        epilogue.store(m, row, i * PANEL + column, 4, m.load(&sums));
-                    }
+                    store(m, epilogue, [4 * four, i * PANEL + column], [1, 0], 4, &of_panel(x, panel, column));
                 }
             }
             for (row, x) in (done..).zip(rest) {
                 for column in [0, 16] {
-                    for (v, sums) in row_of_panel(x, panel, column).iter().enumerate() {
-                        epilogue.store(m, row, i * PANEL + column + 4 * v, 4, m.load(sums));
-                    }
+                    store(m, epilogue, [row, i * PANEL + column], [0, 4], 4, &row_of_panel(x, panel, column));
                 }
             }
         }
+    }
+}
+
+/// Hands the four vectors of a tile to `epilogue`, the first for a row and columns from one on, the others `step` further each.
+fn store<M: Machine>(
+    m: M,
+    epilogue: &mut impl Epilogue,
+    [mut row, mut column]: [usize; 2],
+    step: [usize; 2],
+    count: usize,
+    tile: &Tile,
+) {
+    for sums in tile {
+        epilogue.store(m, row, column, count, m.load(sums));
+        row += step[0];
+        column += step[1];
     }
 }
 
@@ -52,14 +64,14 @@ impl<const D: usize> Product<'_, D> {
     pub(super) fn scalar<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
         for column in (0..self.columns).step_by(4) {
             let (w, count) = (self.w.get(self.from + column..).unwrap_or_default(), 4.min(self.columns - column));
-            let mut rows = 0;
-            while let Some(x) = self.x.get(rows..).filter(|x| !x.is_empty()) {
-                // Of fewer than four rows, the last one is computed more than once.
-                let x = array::from_fn(|r| x.get(r).or(x.last()).and_then(|x| x.get(self.inputs.clone())));
-                for (row, sums) in (rows..self.x.len()).zip(of_rows(x.map(Option::unwrap_or_default), w, self.stride)) {
-                    epilogue.store(m, row, self.first + column, count, m.load(&sums));
+            let mut x = self.x;
+            while let [_, ..] = x {
+                let row = self.x.len() - x.len();
+                let sums = of_rows(x.as_flattened(), D, self.inputs.clone(), w, self.stride);
+                for (row, sums) in (row..self.x.len()).zip(&sums) {
+                    epilogue.store(m, row, self.first + column, count, m.load(sums));
                 }
-                rows += 4;
+                x = x.get(4..).unwrap_or_default();
             }
         }
     }
@@ -122,10 +134,15 @@ fn row_of_panel(x: &[f32], panel: &[[f32; PANEL]], column: usize) -> Tile {
     [a, b, c, d]
 }
 
-/// Four rows times the first four columns of w, whose rows are `stride` numbers apart; the last one may be short.
+/// Four rows, or fewer, times the first four columns of w. The rows are the `inputs` of every `width` numbers of x; those
+/// of w are `stride` numbers apart, and the last one may be short.
 #[inline(never)]
-fn of_rows(x: [&[f32]; 4], w: &[f32], stride: usize) -> Tile {
-    multiply(x, w.chunks(stride.max(1)), |row| {
+fn of_rows(x: &[f32], width: usize, inputs: Range<usize>, w: &[f32], stride: usize) -> Tile {
+    let mut rows = x.chunks(width.max(1));
+    // Of rows that are not there, the first one is computed again.
+    let first = rows.next().and_then(|x| x.get(inputs.clone())).unwrap_or_default();
+    let mut next = || rows.next().and_then(|x| x.get(inputs.clone())).unwrap_or(first);
+    multiply([first, next(), next(), next()], w.chunks(stride.max(1)), |row| {
         row.first_chunk().copied().unwrap_or_else(|| {
             let mut w = [0.0; 4];
             w.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
