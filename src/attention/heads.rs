@@ -46,7 +46,7 @@ where
                 let w = panel.numbers.get(shared * panel.width..(shared + P::D_HEAD) * panel.width).unwrap_or_default();
                 let (x, inputs, columns) = (&*query, inputs.clone(), panel.width.min(seen - first));
                 let stride = panel.width.max(1);
-                let product = Product { x, inputs, w, stride, from: 0, columns, first, next: &[] };
+                let product = Product::<_, PANEL> { x, inputs, w, stride, from: 0, columns, first, next: &[] };
                 let store = &mut Store::<SEQ_LEN, Identity>::to(scores);
                 if const { SEQ_LEN > M::LANES } {
                     product.run(m, store);
@@ -62,7 +62,7 @@ where
             }
             let w = values.as_flattened().get(..seen * D_KV).unwrap_or_default();
             let (x, stride, columns, first) = (&*scores, D_KV.max(1), P::D_HEAD, inputs.start);
-            let product = Product { x, inputs: 0..seen, w, stride, from: shared, columns, first, next: &[] };
+            let product = Product::<_, D_KV> { x, inputs: 0..seen, w, stride, from: shared, columns, first, next: &[] };
             let context = &mut ScaleRows { out: query, scale };
             if const { P::D_HEAD > M::LANES } {
                 product.run(m, context);

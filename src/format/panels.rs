@@ -107,13 +107,13 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
                 let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
                 let next = next.get(..IN * PANEL).unwrap_or(rest);
                 let (inputs, stride) = (0..IN, PANEL);
-                let product = Product { x, inputs, w, stride, from: 0, columns: PANEL, first, next };
+                let product = Product::<_, PANEL> { x, inputs, w, stride, from: 0, columns: PANEL, first, next };
                 product.run(m, &mut then);
             }
         }
         if const { !OUT.is_multiple_of(PANEL) } {
             let (inputs, stride, columns, first) = (0..IN, narrow, narrow, OUT - narrow);
-            let product = Product { x, inputs, w: rest, stride, from: 0, columns, first, next: &[] };
+            let product = Product::<_, PANEL> { x, inputs, w: rest, stride, from: 0, columns, first, next: &[] };
             if const { OUT % PANEL > M::LANES } {
                 product.run(m, &mut then);
             } else {

@@ -5,7 +5,6 @@
 
 use super::{Epilogue, PANEL, Product};
 use crate::machine::Machine;
-use core::ops::Range;
 
 /// Four rows by four columns, or a row of sixteen.
 type Tile = [[f32; 4]; 4];
@@ -58,22 +57,35 @@ fn store<M: Machine>(
     }
 }
 
-impl<const D: usize> Product<'_, D> {
+impl<const D: usize, const STRIDE: usize> Product<'_, D, STRIDE> {
     /// Hands the product to `epilogue`.
     #[inline(always)]
     pub(super) fn scalar<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
-        for column in (0..self.columns).step_by(4) {
-            let (w, count) = (self.w.get(self.from + column..).unwrap_or_default(), 4.min(self.columns - column));
-            let mut x = self.x;
-            while let [_, ..] = x {
-                let row = self.x.len() - x.len();
-                let sums = of_rows(x.as_flattened(), D, self.inputs.clone(), w, self.stride);
-                for (row, sums) in (row..self.x.len()).zip(&sums) {
-                    epilogue.store(m, row, self.first + column, count, m.load(sums));
-                }
-                x = x.get(4..).unwrap_or_default();
+        let whole = if self.stride == STRIDE && self.from + self.columns <= STRIDE { self.columns / 4 * 4 } else { 0 };
+        let fours = self.x.as_chunks::<4>().0;
+        let w = self.w.as_chunks::<STRIDE>().0;
+        for column in (0..whole).step_by(4) {
+            for (four, x) in fours.iter().enumerate() {
+                let x = x.each_ref().map(|x| self.inputs_of(x));
+                let tile = of_far_rows(x, w, self.from + column);
+                store(m, epilogue, [4 * four, self.first + column], [1, 0], 4, &tile);
             }
         }
+        // What is left over: of these rows some columns, of the others all.
+        let done = 4 * fours.len();
+        for (row, x) in self.x.iter().enumerate() {
+            for column in (if row < done { whole } else { 0 }..self.columns).step_by(8) {
+                let sums = of_row(self.inputs_of(x), self.w.get(self.from + column..).unwrap_or_default(), self.stride);
+                for (v, sums) in (column..self.columns).step_by(4).zip(&sums) {
+                    epilogue.store(m, row, self.first + v, 4.min(self.columns - v), m.load(sums));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn inputs_of<'x>(&self, x: &'x [f32; D]) -> &'x [f32] {
+        x.get(self.inputs.clone()).unwrap_or_default()
     }
 }
 
@@ -85,8 +97,8 @@ fn add([a0, a1, a2, a3]: [f32; 4], x: f32, [w0, w1, w2, w3]: [f32; 4]) -> [f32; 
 
 /// Four columns, which there are: so the compiler is told, and need not check.
 #[inline(always)]
-fn four(row: &[f32; PANEL], column: usize) -> [f32; 4] {
-    row.get(column.min(PANEL - 4)..).and_then(|row| row.first_chunk()).copied().unwrap_or_default()
+fn four<const STRIDE: usize>(row: &[f32; STRIDE], column: usize) -> [f32; 4] {
+    row.get(column.min(STRIDE.saturating_sub(4))..).and_then(|row| row.first_chunk()).copied().unwrap_or_default()
 }
 
 /// Four rows times four columns of a panel. Rows of few inputs are within reach of one address.
@@ -100,24 +112,20 @@ fn of_near_rows<const D: usize>(x: &[[f32; D]; 4], panel: &[[f32; PANEL]], colum
     if panel.is_empty() {
         return Tile::default(); // never, and so told to the compiler, which need not provide for it
     }
-    multiply(x.each_ref().map(|x| &x[..]), panel, |row| four(row, column))
+    multiply(x.each_ref().map(|x| &x[..]), panel, column)
 }
 
 #[inline(never)]
-fn of_far_rows(x: [&[f32]; 4], panel: &[[f32; PANEL]], column: usize) -> Tile {
-    multiply(x, panel, |row| four(row, column))
+fn of_far_rows<const STRIDE: usize>(x: [&[f32]; 4], w: &[[f32; STRIDE]], column: usize) -> Tile {
+    multiply(x, w, column)
 }
 
 /// Four rows times four columns of w.
 #[inline(always)]
-fn multiply<R>(
-    [x0, x1, x2, x3]: [&[f32]; 4],
-    w: impl IntoIterator<Item = R>,
-    columns: impl Fn(R) -> [f32; 4],
-) -> Tile {
+fn multiply<const STRIDE: usize>([x0, x1, x2, x3]: [&[f32]; 4], w: &[[f32; STRIDE]], column: usize) -> Tile {
     let [mut a, mut b, mut c, mut d] = Tile::default();
     for ((((x0, x1), x2), x3), row) in x0.iter().zip(x1).zip(x2).zip(x3).zip(w) {
-        let w = columns(row);
+        let w = four(row, column);
         [a, b, c, d] = [add(a, *x0, w), add(b, *x1, w), add(c, *x2, w), add(d, *x3, w)];
     }
     [a, b, c, d]
@@ -134,19 +142,19 @@ fn row_of_panel(x: &[f32], panel: &[[f32; PANEL]], column: usize) -> Tile {
     [a, b, c, d]
 }
 
-/// Four rows, or fewer, times the first four columns of w. The rows are the `inputs` of every `width` numbers of x; those
-/// of w are `stride` numbers apart, and the last one may be short.
+/// A row times the first eight columns of w, whose rows are `stride` numbers apart. Where a row has fewer, it reads on into the next one.
 #[inline(never)]
-fn of_rows(x: &[f32], width: usize, inputs: Range<usize>, w: &[f32], stride: usize) -> Tile {
-    let mut rows = x.chunks(width.max(1));
-    // Of rows that are not there, the first one is computed again.
-    let first = rows.next().and_then(|x| x.get(inputs.clone())).unwrap_or_default();
-    let mut next = || rows.next().and_then(|x| x.get(inputs.clone())).unwrap_or(first);
-    multiply([first, next(), next(), next()], w.chunks(stride.max(1)), |row| {
-        row.first_chunk().copied().unwrap_or_else(|| {
-            let mut w = [0.0; 4];
-            w.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
-            w
-        })
-    })
+fn of_row(x: &[f32], mut w: &[f32], stride: usize) -> [[f32; 4]; 2] {
+    let [mut a, mut b] = [[0.0; 4]; 2];
+    for x in x {
+        let row = w.first_chunk::<8>().copied().unwrap_or_else(|| {
+            let mut row = [0.0; 8];
+            row.iter_mut().zip(w).for_each(|(to, from)| *to = *from);
+            row
+        });
+        let [c, d, e, f, g, h, i, j] = row;
+        [a, b] = [add(a, *x, [c, d, e, f]), add(b, *x, [g, h, i, j])];
+        w = w.get(stride..).unwrap_or_default();
+    }
+    [a, b]
 }
