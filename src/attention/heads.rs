@@ -45,7 +45,8 @@ where
             for (panel, first) in keys.panels().zip((0..seen).step_by(PANEL)) {
                 let w = panel.numbers.get(shared * panel.width..(shared + P::D_HEAD) * panel.width).unwrap_or_default();
                 let (x, inputs, columns) = (&*query, inputs.clone(), panel.width.min(seen - first));
-                let product = Product { x, inputs, w, stride: panel.width.max(1), columns, first, next: &[] };
+                let stride = panel.width.max(1);
+                let product = Product::<_, PANEL> { x, inputs, w, stride, from: 0, columns, first, next: &[] };
                 let store = &mut Store::<SEQ_LEN, Identity>::to(scores);
                 if const { SEQ_LEN > M::LANES } {
                     product.run(m, store);
@@ -59,9 +60,9 @@ where
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }
-            let w = values.as_flattened().get(shared..seen * D_KV).unwrap_or_default();
-            let (columns, first) = (P::D_HEAD, inputs.start);
-            let product = Product { x: &*scores, inputs: 0..seen, w, stride: D_KV.max(1), columns, first, next: &[] };
+            let w = values.as_flattened().get(..seen * D_KV).unwrap_or_default();
+            let (x, stride, columns, first) = (&*scores, D_KV.max(1), P::D_HEAD, inputs.start);
+            let product = Product::<_, D_KV> { x, inputs: 0..seen, w, stride, from: shared, columns, first, next: &[] };
             let context = &mut ScaleRows { out: query, scale };
             if const { P::D_HEAD > M::LANES } {
                 product.run(m, context);

@@ -2,7 +2,7 @@
 
 use super::Matrix;
 use crate::{
-    kernel::{Epilogue, FewRows, PANEL, Product},
+    kernel::{Epilogue, FewRows, PANEL, Product, ScalarPanels, is_scalar},
     machine::{Machine, Work, dispatch},
     message::Message,
     parameters::{self, Fingerprint, Layout, Name, Numbers, NumbersMut, Parameters, Shape, Tensor, Visit, VisitMut},
@@ -97,20 +97,23 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
         let narrow = OUT % PANEL;
         let (whole, rest) = w.0.as_flattened().split_at_checked(IN * (OUT - narrow)).unwrap_or_default();
         // What a matrix has not is not compiled either.
-        if const { OUT >= PANEL } {
+        if const { OUT >= PANEL && is_scalar::<M>() } {
+            ScalarPanels { x, panels: whole }.run(m, &mut then);
+        } else if const { OUT >= PANEL } {
             let few = const { M::VECTORS == 2 } && x.len() < 4;
             let done = if few { FewRows { x, panels: whole }.run::<M, OUT>(m, &mut then) } else { 0 };
             for (panel, w) in whole.chunks_exact((IN * PANEL).max(1)).enumerate().skip(done) {
                 let first = panel * PANEL;
                 let next = whole.get((first + PANEL) * IN..).unwrap_or_default();
                 let next = next.get(..IN * PANEL).unwrap_or(rest);
-                let product = Product { x, inputs: 0..IN, w, stride: PANEL, columns: PANEL, first, next };
+                let (inputs, stride) = (0..IN, PANEL);
+                let product = Product::<_, PANEL> { x, inputs, w, stride, from: 0, columns: PANEL, first, next };
                 product.run(m, &mut then);
             }
         }
         if const { !OUT.is_multiple_of(PANEL) } {
-            let product =
-                Product { x, inputs: 0..IN, w: rest, stride: narrow, columns: narrow, first: OUT - narrow, next: &[] };
+            let (inputs, stride, columns, first) = (0..IN, narrow, narrow, OUT - narrow);
+            let product = Product::<_, PANEL> { x, inputs, w: rest, stride, from: 0, columns, first, next: &[] };
             if const { OUT % PANEL > M::LANES } {
                 product.run(m, &mut then);
             } else {

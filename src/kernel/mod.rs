@@ -8,9 +8,11 @@ mod epilogue;
 mod few_rows;
 pub(crate) mod integer;
 mod product;
+mod scalar;
 
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store};
 pub(crate) use few_rows::FewRows;
 pub(crate) use product::{PANEL, Product};
+pub(crate) use scalar::{ScalarPanels, is_scalar};

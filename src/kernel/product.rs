@@ -1,6 +1,6 @@
 //! Rows times a matrix, in register tiles.
 
-use super::Epilogue;
+use super::{Epilogue, scalar::is_scalar};
 use crate::machine::{Machine, prefetch};
 use core::{ops::Range, slice::Chunks};
 
@@ -10,16 +10,17 @@ pub(crate) const PANEL: usize = 32;
 /// x w, where x is the columns `inputs` of its rows.
 ///
 /// Nothing is copied: a head is a range of columns; a panel of weights, a panel of keys and the values of a head are all
-/// rows of numbers, so far apart.
-pub(crate) struct Product<'a, const D: usize> {
+/// rows of numbers, so far apart: `STRIDE`, but for a narrow panel.
+pub(crate) struct Product<'a, const D: usize, const STRIDE: usize> {
     pub(crate) x: &'a [[f32; D]],
     /// At most D; as many as w has rows.
     pub(crate) inputs: Range<usize>,
-    /// From the first column that is wanted on.
     pub(crate) w: &'a [f32],
     /// Numbers from one row of w to the next, at least one.
     pub(crate) stride: usize,
-    /// Columns that are wanted, at most `stride`.
+    /// The first column of w that is wanted.
+    pub(crate) from: usize,
+    /// Columns that are wanted.
     pub(crate) columns: usize,
     /// What the epilogue calls the first column.
     pub(crate) first: usize,
@@ -30,7 +31,7 @@ pub(crate) struct Product<'a, const D: usize> {
 /// Numbers in a cache line.
 const LINE: usize = 16;
 
-impl<const D: usize> Product<'_, D> {
+impl<const D: usize, const STRIDE: usize> Product<'_, D, STRIDE> {
     /// Hands the product to `epilogue`, in strips as wide as the machine's register tile.
     #[inline(always)]
     pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
@@ -46,9 +47,12 @@ impl<const D: usize> Product<'_, D> {
     /// Columns outermost: each weight is read from memory once, and used for all rows.
     #[inline(always)]
     pub(crate) fn strips<M: Machine, const V: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
+        if const { is_scalar::<M>() } {
+            return self.scalar(m, epilogue);
+        }
         let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
         for column in (0..self.columns).step_by(V * M::LANES) {
-            let w = Columns::new::<M, V, D>(self, column);
+            let w = Columns::new::<M, V, D, STRIDE>(self, column);
             let mut row = 0;
             while row < x.len() {
                 let left = x.len() - row;
@@ -117,8 +121,8 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     #[inline(always)]
-    fn new<M: Machine, const V: usize, const D: usize>(product: &Product<'a, D>, first: usize) -> Self {
-        let (rows, stride) = (product.w.get(first..).unwrap_or_default(), product.stride);
+    fn new<M: Machine, const V: usize, const D: usize, const S: usize>(product: &Product<'a, D, S>, first: usize) -> Self {
+        let (rows, stride) = (product.w.get(product.from + first..).unwrap_or_default(), product.stride);
         let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
         let mut others = [0.0; 2 * PANEL];
         let rest = rows.get(whole * stride..).unwrap_or_default();
