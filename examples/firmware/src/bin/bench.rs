@@ -3,25 +3,31 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use constformer::{
-    Activation, Gelu, GeluTanh, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::softmax,
+    Activation, Format, Gelu, GeluTanh, Int8, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::softmax,
 };
 use core::hint::black_box;
 use firmware::{board, report};
 
 firmware::program!(run);
 
-/// Tokens.
-const TILE: usize = 4;
-
 static NARROW: Linear<64, 64> = Linear::ZERO;
 static WIDEN: Linear<64, 256> = Linear::ZERO;
 static NARROWER: Linear<256, 64> = Linear::ZERO;
+static NARROW_INT8: Linear<64, 64, Int8> = Linear::ZERO;
+static WIDEN_INT8: Linear<64, 256, Int8> = Linear::ZERO;
+static NARROWER_INT8: Linear<256, 64, Int8> = Linear::ZERO;
 static NORM: LayerNorm<64> = LayerNorm::ONE;
 
 fn run() -> bool {
-    linear("linear 64x64", &NARROW);
-    linear("linear 64x256", &WIDEN);
-    linear("linear 256x64", &NARROWER);
+    linear::<4, 64, 64, _>("linear 64x64", &NARROW);
+    linear::<4, 64, 256, _>("linear 64x256", &WIDEN);
+    linear::<4, 256, 64, _>("linear 256x64", &NARROWER);
+    linear::<1, 64, 64, _>("int8 linear 64x64, a token", &NARROW_INT8);
+    linear::<4, 64, 64, _>("int8 linear 64x64, 4 tokens", &NARROW_INT8);
+    linear::<1, 64, 256, _>("int8 linear 64x256, a token", &WIDEN_INT8);
+    linear::<4, 64, 256, _>("int8 linear 64x256, 4 tokens", &WIDEN_INT8);
+    linear::<1, 256, 64, _>("int8 linear 256x64, a token", &NARROWER_INT8);
+    linear::<4, 256, 64, _>("int8 linear 256x64, 4 tokens", &NARROWER_INT8);
     elements("softmax of 64", softmax);
     elements("gelu erf", activate::<Gelu>);
     elements("gelu tanh", activate::<GeluTanh>);
@@ -30,15 +36,15 @@ fn run() -> bool {
 }
 
 /// Of a multiply-add.
-fn linear<const IN: usize, const OUT: usize>(name: &str, linear: &Linear<IN, OUT>) {
-    let (mut x, mut y) = (Sequence::<IN, TILE>::new(), Sequence::<OUT, TILE>::new());
-    for _ in 0..TILE {
+fn linear<const TOKENS: usize, const IN: usize, const OUT: usize, T: Format>(name: &str, linear: &Linear<IN, OUT, T>) {
+    let (mut x, mut y) = (Sequence::<IN, TOKENS>::new(), Sequence::<OUT, TOKENS>::new());
+    for _ in 0..TOKENS {
         if x.push(&[1.0; IN]).is_err() {
             board::exit(false);
         }
     }
     let instructions = board::count(|| black_box(linear).forward(black_box(&x), black_box(&mut y)));
-    report::ratio(name, instructions, (TILE * IN * OUT) as u32);
+    report::ratio(name, instructions, (TOKENS * IN * OUT) as u32);
 }
 
 /// Of one of 64 numbers.
