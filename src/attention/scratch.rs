@@ -67,7 +67,11 @@ pub(crate) const fn rows<const TILE: usize>(len: usize) -> usize {
         0 | 1 => TILE,
         tiles => len.div_ceil(tiles).next_multiple_of(8),
     };
-    if even < TILE { even } else { TILE }
+    // Never none, and so told to the compiler, which need not check a division by it.
+    match if even < TILE { even } else { TILE } {
+        0 => 1,
+        rows => rows,
+    }
 }
 
 /// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.

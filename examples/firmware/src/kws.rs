@@ -1,11 +1,13 @@
 //! What the programs of KWT-1 are given.
 
-use crate::models::{Kws, KwsInput, KwsMemory};
-use constformer::{Zero, include_model};
+use crate::{
+    Trace, board,
+    models::{Kws, KwsInput, KwsMemory, YES},
+    report,
+};
+use constformer::{Format, Plan, Zero};
 use static_cell::ConstStaticCell;
 
-/// The model, in flash.
-pub static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
 /// Its working memory, in RAM.
 pub static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
 
@@ -22,6 +24,23 @@ pub static REFERENCE: [f32; 12] = {
     fill(&mut logits, include_bytes!(concat!(env!("FIRMWARE_MODELS"), "/kws_logits.f32")));
     logits
 };
+
+/// Whether the model hears the word, with logits that differ from the reference's by no more than `tolerance`. Reports their bits, and how many
+/// instructions a multiply-add takes.
+pub fn hears<T: Format>(kws: &Kws<12, T>, tolerance: f32) -> bool {
+    let Some(memory) = MEMORY.try_take() else { return false };
+    let mut answer = None;
+    let instructions = board::count(|| answer = kws.forward(&INPUT, memory).ok());
+    let Some(logits) = answer else { return false };
+    let mut trace = Trace::EMPTY;
+    trace.add(&logits);
+    report::bits("kws.logits", trace.hash);
+    report::number("kws.flash", size_of::<Kws<12, T>>() as u32);
+    report::number("kws.memory", size_of::<KwsMemory>() as u32);
+    report::ratio("kws.multiply-add", instructions, Plan::<Kws, 99, 4>::MACS as u32);
+    let near = logits.iter().zip(&REFERENCE).all(|(x, y)| (x - y).abs() < tolerance);
+    near && logits.iter().enumerate().all(|(class, logit)| class == YES || *logit < logits[YES])
+}
 
 const fn fill(values: &mut [f32], file: &[u8]) {
     let bytes = file.as_chunks().0;

@@ -1,7 +1,8 @@
 //! The models, as types, and their working memory: four tokens at a time, as on a microcontroller also on a host.
 
 use constformer::{
-    CachedMemory, Classifier, Decoder, Encoder, Kwt, LanguageModel, Llama, Memory, PatchEmbedding, TokenEmbedding, Vit,
+    CachedMemory, Classifier, Decoder, Encoder, FirstToken, Int8, Kwt, LanguageModel, Llama, Memory, PatchEmbedding,
+    TokenEmbedding, Vit,
 };
 
 /// The vision transformer of the example `digits`.
@@ -10,7 +11,10 @@ pub type Digits = Classifier<PatchEmbedding<4, 32, 17>, Encoder<Vit, 2, 32, 96, 
 pub type DigitsMemory = Memory<Digits, 17, 4>;
 
 /// KWT-1, the keyword transformer, or one of fewer layers.
-pub type Kws<const LAYERS: usize = 12> = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, LAYERS, 64, 256, 1>, 64, 12>;
+pub type Kws<const LAYERS: usize = 12, T = f32> =
+    Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, LAYERS, 64, 256, 1, T>, 64, 12, FirstToken, T>;
+/// The same in integers of 8 bits.
+pub type KwsInt8 = Kws<12, Int8>;
 /// Its working memory, whatever the layers are.
 pub type KwsMemory = Memory<Kws, 99, 4>;
 /// What it is given.

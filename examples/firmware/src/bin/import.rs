@@ -7,8 +7,9 @@ mod model;
 use constformer::{
     boxed, image,
     load::{Checkpoint, llama2c},
+    quantize,
 };
-use firmware::models::{Kws, Stories};
+use firmware::models::{Kws, KwsInt8, Stories};
 use safetensors::SafeTensors;
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -22,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut kws = boxed::<Kws>();
     Checkpoint::open(models.join("kwt1/kwt1.safetensors"))?.load::<model::Kwt1>(&mut *kws)?;
     image::write(out.join("kws.cfm"), &*kws)?;
+    image::write(out.join("kws_int8.cfm"), &*quantize::<KwsInt8>(&*kws))?;
     let golden = fs::read(models.join("kwt1/kwt1_golden.safetensors"))?;
     let golden = SafeTensors::deserialize(&golden)?;
     fs::write(out.join("kws_input.f32"), golden.tensor("yes.mfcc")?.data())?;

@@ -2,26 +2,14 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::Plan;
-use firmware::{
-    Trace, board,
-    kws::{INPUT, KWS, MEMORY, REFERENCE},
-    models::{Kws, KwsMemory, YES},
-    report,
-};
+use constformer::include_model;
+use firmware::{kws::hears, models::Kws};
 
 firmware::program!(run);
 
+/// The model, in flash.
+static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
+
 fn run() -> bool {
-    let Some(memory) = MEMORY.try_take() else { return false };
-    let mut answer = None;
-    let instructions = board::count(|| answer = KWS.forward(&INPUT, memory).ok());
-    let Some(logits) = answer else { return false };
-    let mut trace = Trace::EMPTY;
-    trace.add(&logits);
-    report::bits("kws.logits", trace.hash);
-    report::number("kws.memory", size_of::<KwsMemory>() as u32);
-    report::ratio("kws.multiply-add", instructions, Plan::<Kws, 99, 4>::MACS as u32);
-    let near = logits.iter().zip(&REFERENCE).all(|(x, y)| (x - y).abs() < 1e-4);
-    near && logits.iter().enumerate().all(|(class, logit)| class == YES || *logit < logits[YES])
+    hears(KWS, 1e-4)
 }

@@ -2,13 +2,17 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
+use constformer::include_model;
 use firmware::{
     Trace,
-    kws::{INPUT, KWS, MEMORY},
+    kws::{INPUT, MEMORY},
+    models::Kws,
     report,
 };
 
 firmware::program!(run);
+
+static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
 
 fn run() -> bool {
     let mut trace = Trace::EMPTY;
