@@ -40,7 +40,7 @@ impl Machine for Plain {
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
-        [x; 4]
+        [x, x, x, x] // `[x; 4]` would be a loop where code is to be small
     }
 
     #[inline(always)]
