@@ -27,6 +27,9 @@ pub trait Machine: Copy {
     /// Vectors in a row of a register tile: 2 or 1.
     const VECTORS: usize;
 
+    /// Whether a division takes no longer than a few multiplications.
+    const DIVIDES: bool;
+
     /// `x` in every lane.
     fn splat(self, x: f32) -> Self::Vector;
     /// The first `LANES` numbers of `x`, or, where it has fewer, all and zeros.
@@ -41,6 +44,8 @@ pub trait Machine: Copy {
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a / b
     fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// |a|
+    fn abs(self, a: Self::Vector) -> Self::Vector;
     /// a if a < b, else b: so a NaN in b stays.
     fn min(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a if a > b, else b: so a NaN in b stays.

@@ -36,10 +36,11 @@ impl Machine for Plain {
     const ROWS: usize = 4;
     // Two vectors in a row would spill on a microcontroller: 2.6 instructions a product instead of 1.7.
     const VECTORS: usize = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
+    const DIVIDES: bool = true;
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
-        [x; 4]
+        [x, x, x, x] // `[x; 4]` would be a loop where code is to be small
     }
 
     #[inline(always)]
@@ -64,6 +65,7 @@ impl Machine for Plain {
         sub(a, b) = a - b;
         mul(a, b) = a * b;
         div(a, b) = a / b;
+        abs(a) = a.abs();
         min(a, b) = if a < b { a } else { b };
         max(a, b) = if a > b { a } else { b };
         mul_add(a, b, c) = a * b + c;
@@ -96,6 +98,7 @@ impl Machine for Single {
     const LANES: usize = 1;
     const ROWS: usize = 4;
     const VECTORS: usize = 1;
+    const DIVIDES: bool = true;
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> f32 {
@@ -115,6 +118,7 @@ impl Machine for Single {
         sub(a, b) = a - b;
         mul(a, b) = a * b;
         div(a, b) = a / b;
+        abs(a) = a.abs();
         min(a, b) = if a < b { a } else { b };
         max(a, b) = if a > b { a } else { b };
         mul_add(a, b, c) = a * b + c;

@@ -20,6 +20,7 @@ impl<S: pulp::Simd> Machine for Simd<S> {
     const LANES: usize = S::F32_LANES;
     const ROWS: usize = if S::REGISTER_COUNT >= 32 { 8 } else { 6 };
     const VECTORS: usize = 2;
+    const DIVIDES: bool = false;
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> S::f32s {
@@ -45,6 +46,7 @@ impl<S: pulp::Simd> Machine for Simd<S> {
         div(a: S::f32s, b: S::f32s) -> S::f32s = div_f32s;
         min(a: S::f32s, b: S::f32s) -> S::f32s = min_f32s;
         max(a: S::f32s, b: S::f32s) -> S::f32s = max_f32s;
+        abs(a: S::f32s) -> S::f32s = abs_f32s;
         mul_add(a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s = mul_add_e_f32s;
         sum_lanes(a: S::f32s) -> f32 = reduce_sum_f32s;
         max_lanes(a: S::f32s) -> f32 = reduce_max_f32s;

@@ -1,15 +1,19 @@
 //! Both forms of GELU: max(0, x) - z q(z) with z = |x|, where q is a polynomial.
 //!
-//! A difference of nothing large anywhere, and no division: that would take longer than all the rest.
+//! A difference of nothing large anywhere, and no division: of vectors, that would take longer than all the rest. Of single
+//! numbers it does not, and q is 1 / (2 p⁸) with a polynomial p of half the degree.
 //! `tests/reference/gelu.py` prints the coefficients.
 
-use super::{abs, polynomial};
+use super::polynomial;
 use crate::machine::Machine;
 
-/// q(z) for 0 ≤ z ≤ `highest`, as a polynomial of u = 2 z / `highest` - 1; beyond, z q(z) stays what it is there.
+/// q(z) for 0 ≤ z ≤ `highest`; beyond, z q(z) stays what it is there.
 struct Tail {
     highest: f32,
+    /// q as a polynomial of 2 z / `highest` - 1.
     coefficients: [f32; 16],
+    /// p without its last coefficient, 1, where q(z) is 1 / (2 p(z)⁸).
+    denominator: [f32; 8],
 }
 
 /// q(z) = 1 - Φ(z), where Φ is the normal distribution function
@@ -32,6 +36,16 @@ const ERF: Tail = Tail {
         1.025_570_5e-1,
         -2.813_715_3e-2,
         3.466_982e-3,
+    ],
+    denominator: [
+        2.678_136_4e-6,
+        -1.352_449_8e-5,
+        8.122_931e-5,
+        1.540_183_5e-4,
+        9.196_212e-4,
+        8.638_68e-3,
+        4.477_116_3e-2,
+        9.973_489e-2,
     ],
 };
 
@@ -56,14 +70,43 @@ const TANH: Tail = Tail {
         -3.530_301e-2,
         4.482_236e-3,
     ],
+    denominator: [
+        9.580_412e-6,
+        -6.525_193e-5,
+        3.362_673_8e-4,
+        -3.061_437e-4,
+        1.287_421e-3,
+        8.335_698e-3,
+        4.482_146e-2,
+        9.973_118e-2,
+    ],
 };
 
 #[inline(always)]
 fn gelu<M: Machine>(m: M, x: M::Vector, tail: &Tail) -> M::Vector {
-    let z = m.min(m.splat(tail.highest), abs(m, x));
+    let z = m.min(m.splat(tail.highest), m.abs(x));
+    let q = if M::DIVIDES { quotient(m, z, tail) } else { polynomial(m, z, tail) };
+    m.sub(m.max(m.splat(0.0), x), m.mul(z, q))
+}
+
+#[inline(always)]
+fn polynomial<M: Machine>(m: M, z: M::Vector, tail: &Tail) -> M::Vector {
     let u = m.mul_add(z, m.splat(2.0 / tail.highest), m.splat(-1.0));
     let [first, rest @ ..] = tail.coefficients;
-    m.sub(m.max(m.splat(0.0), x), m.mul(z, polynomial(m, u, first, rest)))
+    let mut q = m.splat(first);
+    for c in rest {
+        q = m.mul_add(q, u, m.splat(c));
+    }
+    q
+}
+
+#[inline(always)]
+fn quotient<M: Machine>(m: M, z: M::Vector, tail: &Tail) -> M::Vector {
+    let [a, b, c, d, e, f, g, h] = tail.denominator;
+    let p = polynomial!(m, z, a, b, c, d, e, f, g, h, 1.0);
+    let p = m.mul(p, p);
+    let p = m.mul(p, p);
+    m.div(m.splat(0.5), m.mul(p, p))
 }
 
 /// x Φ(x)

@@ -17,21 +17,16 @@ pub(crate) use trigonometry::{log_ten, power_of_ten, sin_cos};
 use crate::machine::{Machine, Single};
 use core::f32::consts::{LOG2_E, SQRT_2};
 
-/// Σᵢ cᵢ xⁿ⁻ⁱ
-#[inline(always)]
-fn polynomial<M: Machine, const N: usize>(m: M, x: M::Vector, first: f32, rest: [f32; N]) -> M::Vector {
-    let mut y = m.splat(first);
-    for c in rest {
-        y = m.mul_add(y, x, m.splat(c));
-    }
-    y
+/// Σᵢ cᵢ xⁿ⁻ⁱ, written out: optimisers for size unroll no loop.
+macro_rules! polynomial {
+    ($m:ident, $x:expr, $first:expr $(, $c:expr)*) => {{
+        let x = $x;
+        let y = $m.splat($first);
+        $(let y = $m.mul_add(y, x, $m.splat($c));)*
+        y
+    }};
 }
-
-/// |x|
-#[inline(always)]
-fn abs<M: Machine>(m: M, x: M::Vector) -> M::Vector {
-    m.max(m.sub(m.splat(0.0), x), x)
-}
+use polynomial;
 
 /// [`exp`], a vector at a time.
 #[inline(always)]
@@ -43,7 +38,7 @@ pub(crate) fn exp_vector<M: Machine>(m: M, x: M::Vector) -> M::Vector {
     let n = m.sub(shifted, round);
     let r = m.mul_add(n, m.splat(-0.693_359_4), x); // ln 2 in two parts, of which n times the first is exact
     let r = m.mul_add(n, m.splat(2.121_944_4e-4), r);
-    let p = polynomial(m, r, 1.384_394_7e-3, [8.374_177e-3, 4.166_799_8e-2, 1.666_643_1e-1, 4.999_999_4e-1]);
+    let p = polynomial!(m, r, 1.384_394_7e-3, 8.374_177e-3, 4.166_799_8e-2, 1.666_643_1e-1, 4.999_999_4e-1);
     let y = m.add(m.mul_add(p, m.mul(r, r), r), m.splat(1.0));
     m.zero_below(x, m.splat(EXP_LOWEST), m.mul(y, m.power_of_two(shifted)))
 }
@@ -55,10 +50,11 @@ const EXP_LOWEST: f32 = -87.33; // below it, eˣ is subnormal
 #[inline(always)]
 fn half_normal<M: Machine>(m: M, z: M::Vector) -> M::Vector {
     let t = m.mul(z, z);
-    let p = [6.430_064e-6, 1.725_224e-4, 4.700_600_7e-3, 3.415_917_6e-2, 3.989_422_4e-1];
-    let q = [7.510_502_6e-5, 1.905_236_6e-3, 2.883_299e-2, 2.522_9e-1, 1.0];
-    let p = polynomial(m, t, 2.284_795_2e-8, p);
-    m.div(m.mul(z, p), polynomial(m, t, 1.206_091e-6, q))
+    let p = polynomial!(
+        m, t, 2.284_795_2e-8, 6.430_064e-6, 1.725_224e-4, 4.700_600_7e-3, 3.415_917_6e-2, 3.989_422_4e-1
+    );
+    let q = polynomial!(m, t, 1.206_091e-6, 7.510_502_6e-5, 1.905_236_6e-3, 2.883_299e-2, 2.522_9e-1, 1.0);
+    m.div(m.mul(z, p), q)
 }
 
 /// Where [`half_normal`] ends: beyond, Φ is 1 to 4e-8.
@@ -83,7 +79,7 @@ pub fn exp(x: f32) -> f32 {
 #[must_use]
 pub fn erf(x: f32) -> f32 {
     let m = Single;
-    let z = m.min(NORMAL_HIGHEST, abs(m, x) * SQRT_2);
+    let z = m.min(NORMAL_HIGHEST, m.abs(x) * SQRT_2);
     (2.0 * half_normal(m, z)).copysign(x)
 }
 
@@ -95,7 +91,7 @@ pub fn tanh(x: f32) -> f32 {
         let t = z * z;
         let m = Single;
         // x + x³ p(x²): the quotient below would lose digits.
-        z + z * t * polynomial(m, t, -5.704_988e-3, [2.063_908_8e-2, -5.373_971_5e-2, 1.333_144_2e-1, -3.333_328e-1])
+        z + z * t * polynomial!(m, t, -5.704_988e-3, 2.063_908_8e-2, -5.373_971_5e-2, 1.333_144_2e-1, -3.333_328e-1)
     } else {
         1.0 - 2.0 / (exp(2.0 * z) + 1.0)
     };
