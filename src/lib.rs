@@ -120,3 +120,7 @@ pub const TILE: usize = if cfg!(target_pointer_width = "64") { 48 } else { 4 };
 #[cfg(doctest)]
 #[doc = include_str!("../docs/layers.md")]
 mod layers {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedded.md")]
+mod embedded {}

@@ -53,9 +53,21 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
     /// Four tokens: each row of w is read once for all of them.
     #[inline(always)]
     fn four<M: Machine>(&mut self, m: M, row: usize, tokens: &Tokens<4, IN>) {
+        let mut done = 0;
+        if const { M::LANES == 4 } {
+            for (w, scales) in self.w.as_chunks::<4>().0.iter().zip(self.scales.as_chunks::<4>().0) {
+                // Written out, as no loop is unrolled where code is to be small.
+                let [a, b, c, d] = four_by_four(tokens, w, scales);
+                self.then.store(m, row, done, 4, m.load(&a));
+                self.then.store(m, row + 1, done, 4, m.load(&b));
+                self.then.store(m, row + 2, done, 4, m.load(&c));
+                self.then.store(m, row + 3, done, 4, m.load(&d));
+                done += 4;
+            }
+        }
         let mut products = [[0.0; LONGEST]; 4];
-        let groups = self.w.chunks(M::LANES).zip(self.scales.chunks(M::LANES));
-        for (group, (w, scales)) in groups.enumerate() {
+        let (w, scales) = (self.w.get(done..).unwrap_or_default(), self.scales.get(done..).unwrap_or_default());
+        for (w, scales) in w.chunks(M::LANES).zip(scales.chunks(M::LANES)) {
             for (lane, (w, scale)) in w.iter().zip(scales).enumerate().take(LONGEST) {
                 let sums = four_by_one(tokens, w);
                 for ((products, sum), of_token) in products.iter_mut().zip(sums).zip(tokens.scales) {
@@ -63,8 +75,9 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
                 }
             }
             for (r, products) in products.iter().enumerate() {
-                self.then.store(m, row + r, group * M::LANES, w.len(), m.load(products));
+                self.then.store(m, row + r, done, w.len(), m.load(products));
             }
+            done += w.len();
         }
     }
 
@@ -72,20 +85,49 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
     #[inline(always)]
     fn one<M: Machine>(&mut self, m: M, row: usize, tokens: &Tokens<1, IN>) {
         let [of_token] = tokens.scales;
+        let mut done = 0;
+        if const { M::LANES == 4 } {
+            for (w, scales) in self.w.as_chunks::<4>().0.iter().zip(self.scales.as_chunks::<4>().0) {
+                self.then.store(m, row, done, 4, m.load(&one_by_four_scaled(tokens, w, scales)));
+                done += 4;
+            }
+        }
         let mut products = [0.0; LONGEST];
-        let groups = self.w.chunks(M::LANES).zip(self.scales.chunks(M::LANES));
-        for (group, (w, scales)) in groups.enumerate() {
+        let (w, scales) = (self.w.get(done..).unwrap_or_default(), self.scales.get(done..).unwrap_or_default());
+        for (w, scales) in w.chunks(M::LANES).zip(scales.chunks(M::LANES)) {
             let ((w_fours, w_rest), (scale_fours, scale_rest)) = (w.as_chunks::<4>(), scales.as_chunks::<4>());
             for ((w, scales), products) in w_fours.iter().zip(scale_fours).zip(products.as_chunks_mut::<4>().0) {
-                let [a, b, c, d] = one_by_four(tokens, w);
-                let [s, t, u, v] = scales.map(|scale| of_token * scale);
-                *products = [a as f32 * s, b as f32 * t, c as f32 * u, d as f32 * v];
+                *products = one_by_four_scaled(tokens, w, scales);
             }
             for ((w, scale), product) in w_rest.iter().zip(scale_rest).zip(products.iter_mut().skip(4 * w_fours.len()))
             {
                 *product = one_by_one(tokens, w) as f32 * (of_token * scale);
             }
-            self.then.store(m, row, group * M::LANES, w.len(), m.load(&products));
+            self.then.store(m, row, done, w.len(), m.load(&products));
+            done += w.len();
         }
     }
+}
+
+/// The products of four tokens with four rows of w, token by token.
+#[inline(always)]
+fn four_by_four<const IN: usize>(tokens: &Tokens<4, IN>, w: &[[i8; IN]; 4], scales: &[f32; 4]) -> [[f32; 4]; 4] {
+    let ([w0, w1, w2, w3], [s0, s1, s2, s3], [t0, t1, t2, t3]) = (w, *scales, tokens.scales);
+    let [a0, b0, c0, d0] = four_by_one(tokens, w0);
+    let [a1, b1, c1, d1] = four_by_one(tokens, w1);
+    let [a2, b2, c2, d2] = four_by_one(tokens, w2);
+    let [a3, b3, c3, d3] = four_by_one(tokens, w3);
+    [
+        [a0 as f32 * (t0 * s0), a1 as f32 * (t0 * s1), a2 as f32 * (t0 * s2), a3 as f32 * (t0 * s3)],
+        [b0 as f32 * (t1 * s0), b1 as f32 * (t1 * s1), b2 as f32 * (t1 * s2), b3 as f32 * (t1 * s3)],
+        [c0 as f32 * (t2 * s0), c1 as f32 * (t2 * s1), c2 as f32 * (t2 * s2), c3 as f32 * (t2 * s3)],
+        [d0 as f32 * (t3 * s0), d1 as f32 * (t3 * s1), d2 as f32 * (t3 * s2), d3 as f32 * (t3 * s3)],
+    ]
+}
+
+/// The products of a token with four rows of w.
+#[inline(always)]
+fn one_by_four_scaled<const IN: usize>(tokens: &Tokens<1, IN>, w: &[[i8; IN]; 4], scales: &[f32; 4]) -> [f32; 4] {
+    let ([a, b, c, d], [s0, s1, s2, s3], [t]) = (one_by_four(tokens, w), *scales, tokens.scales);
+    [a as f32 * (t * s0), b as f32 * (t * s1), c as f32 * (t * s2), d as f32 * (t * s3)]
 }
