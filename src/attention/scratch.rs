@@ -67,7 +67,10 @@ pub(crate) const fn rows<const TILE: usize>(len: usize) -> usize {
         0 | 1 => TILE,
         tiles => len.div_ceil(tiles).next_multiple_of(8),
     };
-    if even < TILE { even } else { TILE }
+    match if even < TILE { even } else { TILE } {
+        0 => 1, // never, and so told to the compiler: `chunks` of none would panic
+        rows => rows,
+    }
 }
 
 /// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.
