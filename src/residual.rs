@@ -37,7 +37,7 @@ pub(crate) fn before<'a, P: Placement, const D_MODEL: usize>(
         return x;
     }
     let input = input.get_mut(..x.len()).unwrap_or_default();
-    input.copy_from_slice(x);
+    input.iter_mut().zip(x).for_each(|(to, from)| *to = *from);
     norm.forward(input);
     input
 }

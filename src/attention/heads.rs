@@ -56,7 +56,8 @@ where
             }
             see::<P::Mask, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
-                let (visible, masked) = scores.split_at_mut(visible::<P::Mask>(column + row, len).min(seen));
+                let visible = visible::<P::Mask>(column + row, len).min(seen);
+                let (visible, masked) = scores.split_at_mut_checked(visible).unwrap_or_default();
                 *scale = math::softmax_row(m, visible, temperature);
                 masked.iter_mut().take(seen - visible.len()).for_each(|score| *score = 0.0);
             }

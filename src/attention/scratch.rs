@@ -67,9 +67,8 @@ pub(crate) const fn rows<const TILE: usize>(len: usize) -> usize {
         0 | 1 => TILE,
         tiles => len.div_ceil(tiles).next_multiple_of(8),
     };
-    // Never none, and so told to the compiler, which need not check a division by it.
     match if even < TILE { even } else { TILE } {
-        0 => 1,
+        0 => 1, // never, and so told to the compiler: `chunks` of none would panic
         rows => rows,
     }
 }

@@ -31,9 +31,14 @@ use polynomial;
 /// [`exp`], a vector at a time.
 #[inline(always)]
 pub(crate) fn exp_vector<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    exp_of_bounded(m, m.min(m.splat(EXP_HIGHEST), x))
+}
+
+/// [`exp_vector`] of what is not above [`EXP_HIGHEST`].
+#[inline(always)]
+fn exp_of_bounded<M: Machine>(m: M, x: M::Vector) -> M::Vector {
     // eˣ = 2ⁿ eʳ with n = round(x / ln 2); adding 1.5 · 2²³ rounds, and leaves n in the low bits.
     let round = m.splat(12_582_912.0);
-    let x = m.min(m.splat(EXP_HIGHEST), x);
     let shifted = m.mul_add(x, m.splat(LOG2_E), round);
     let n = m.sub(shifted, round);
     let r = m.mul_add(n, m.splat(-0.693_359_4), x); // ln 2 in two parts, of which n times the first is exact

@@ -1,7 +1,7 @@
 //! Sums, maxima and maps over a row of numbers, and products of rows. What is left over is a vector too: the last one of the
 //! row, which overlaps the one before it, and of which only the new lanes count.
 
-use super::exp_vector;
+use super::exp_of_bounded;
 use crate::machine::{Machine, Single, Work, dispatch};
 
 /// A function of a row's numbers `x`, which begin at `column`.
@@ -161,7 +161,7 @@ pub(crate) fn softmax_row<M: Machine>(m: M, x: &mut [f32], scale: f32) -> f32 {
         #[inline(always)]
         fn apply<M: Machine>(&self, m: M, _: usize, x: M::Vector) -> M::Vector {
             // The difference first: `scale x - scale max` would round differently for equal scores.
-            exp_vector(m, m.mul(m.splat(self.scale), m.sub(x, m.splat(self.max))))
+            exp_of_bounded(m, m.mul(m.splat(self.scale), m.sub(x, m.splat(self.max))))
         }
     }
 
