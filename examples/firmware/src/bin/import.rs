@@ -8,7 +8,7 @@ use constformer::{
     boxed, image,
     load::{Checkpoint, llama2c},
 };
-use firmware::models::{Kws, Stories};
+use firmware::models::{Kws, KwsInput, Stories, YES};
 use safetensors::SafeTensors;
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let golden = SafeTensors::deserialize(&golden)?;
     fs::write(out.join("kws_input.f32"), golden.tensor("yes.mfcc")?.data())?;
     fs::write(out.join("kws_logits.f32"), golden.tensor("yes.logits_f64ref")?.data())?;
-    assert_eq!(model::LABELS[firmware::models::YES], "yes");
+    assert_eq!((model::LABELS[YES], model::TOKENS), ("yes", size_of::<KwsInput>() / 160 + 1));
 
     let mut stories = boxed::<Stories>();
     llama2c(&fs::read(models.join("stories260K/stories260K.bin"))?, &mut *stories)?;
