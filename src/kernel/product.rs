@@ -121,7 +121,10 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     #[inline(always)]
-    fn new<M: Machine, const V: usize, const D: usize, const S: usize>(product: &Product<'a, D, S>, first: usize) -> Self {
+    fn new<M: Machine, const V: usize, const D: usize, const S: usize>(
+        product: &Product<'a, D, S>,
+        first: usize,
+    ) -> Self {
         let (rows, stride) = (product.w.get(product.from + first..).unwrap_or_default(), product.stride);
         let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
         let mut others = [0.0; 2 * PANEL];

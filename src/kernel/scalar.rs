@@ -104,7 +104,11 @@ fn four<const STRIDE: usize>(row: &[f32; STRIDE], column: usize) -> [f32; 4] {
 /// Four rows times four columns of a panel. Rows of up to 64 inputs are within reach of one address, which is worth a function of their own.
 #[inline(always)]
 fn of_panel<const D: usize>(x: &[[f32; D]; 4], panel: &[[f32; PANEL]], column: usize) -> Tile {
-    if const { D >= 16 && D <= 64 } { of_near_rows(x, panel, column) } else { of_far_rows(x.each_ref().map(|x| &x[..]), panel, column) }
+    if const { D >= 16 && D <= 64 } {
+        of_near_rows(x, panel, column)
+    } else {
+        of_far_rows(x.each_ref().map(|x| &x[..]), panel, column)
+    }
 }
 
 #[inline(never)]

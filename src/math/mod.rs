@@ -55,9 +55,8 @@ const EXP_LOWEST: f32 = -87.33; // below it, eˣ is subnormal
 #[inline(always)]
 fn half_normal<M: Machine>(m: M, z: M::Vector) -> M::Vector {
     let t = m.mul(z, z);
-    let p = polynomial!(
-        m, t, 2.284_795_2e-8, 6.430_064e-6, 1.725_224e-4, 4.700_600_7e-3, 3.415_917_6e-2, 3.989_422_4e-1
-    );
+    let p =
+        polynomial!(m, t, 2.284_795_2e-8, 6.430_064e-6, 1.725_224e-4, 4.700_600_7e-3, 3.415_917_6e-2, 3.989_422_4e-1);
     let q = polynomial!(m, t, 1.206_091e-6, 7.510_502_6e-5, 1.905_236_6e-3, 2.883_299e-2, 2.522_9e-1, 1.0);
     m.div(m.mul(z, p), q)
 }

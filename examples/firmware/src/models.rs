@@ -10,7 +10,8 @@ pub type Digits = Classifier<PatchEmbedding<4, 32, 17>, Encoder<Vit, 2, 32, 96, 
 pub type DigitsMemory = Memory<Digits, 17, 4>;
 
 /// KWT-1, the keyword transformer, or one of fewer layers.
-pub type Kws<const LAYERS: usize = 12> = Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, LAYERS, 64, 256, 1>, 64, 12>;
+pub type Kws<const LAYERS: usize = 12> =
+    Classifier<PatchEmbedding<40, 64, 99>, Encoder<Kwt, LAYERS, 64, 256, 1>, 64, 12>;
 /// Its working memory, whatever the layers are.
 pub type KwsMemory = Memory<Kws, 99, 4>;
 /// What it is given.

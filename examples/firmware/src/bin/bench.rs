@@ -2,9 +2,7 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::{
-    Activation, Gelu, GeluTanh, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::softmax,
-};
+use constformer::{Activation, Gelu, GeluTanh, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::softmax};
 use core::hint::black_box;
 use firmware::{board, report};
 
