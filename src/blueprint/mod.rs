@@ -14,6 +14,7 @@ mod memory;
 mod model;
 mod models;
 mod node;
+mod run;
 
 pub(crate) use config::{Config, of_llama2c};
 pub use error::BlueprintError;
@@ -21,6 +22,7 @@ pub(crate) use expression::Expression;
 pub(crate) use family::theta_in_rust;
 pub(crate) use model::Model;
 pub(crate) use node::Format;
+pub(crate) use run::Runner;
 
 use crate::{
     Fingerprint, Hyperparameters,

@@ -2,7 +2,7 @@
 
 use super::Blueprint;
 use crate::{
-    Fingerprint, Name, Tensor,
+    Fingerprint, Hyperparameters, Name, Tensor,
     parameters::{Layout, Numbers, NumbersMut, Shape, Visit, VisitMut, Walk},
 };
 use core::fmt::Display;
@@ -70,6 +70,10 @@ impl<'b> Model<'b> {
         let mut model = Self::new(blueprint, &|_| ());
         model.numbers.iter_mut().for_each(|storage| storage.numbers_mut().copy_from_bytes(&mut bytes));
         model
+    }
+
+    pub(super) const fn hyperparameters(&self) -> &Hyperparameters {
+        self.blueprint.hyperparameters()
     }
 
     /// The parameters of `model`, of which this is another format.

@@ -7,6 +7,7 @@ mod module;
 mod name;
 mod progress;
 mod quantize;
+mod samples;
 mod source;
 mod table;
 mod verify;
@@ -68,6 +69,7 @@ and then in src/main.rs: `mod stories260k;`, `stories260k::MODEL`.";
 
 const QUANTIZE: &str = "Examples:
   constformer quantize kws.cfm --out src --name kws_small
+  constformer quantize kws.cfm --out src --samples clips.safetensors
 
 Says for each matrix how large its largest weight is, by how much the worst weight is off, and how far the sum of squares of the errors lies
 below that of the weights.";
@@ -148,6 +150,10 @@ struct Quantize {
     /// The folder for NAME.cfm and NAME.rs; it is made if it is not there.
     #[arg(long)]
     out: PathBuf,
+    /// Samples of a classifier, safetensors: a tensor [samples, inputs, features] and perhaps one [samples] of classes. Both models answer
+    /// them, and how often they agree and are right is said.
+    #[arg(long)]
+    samples: Option<PathBuf>,
     /// The name of the module; without it, that of the image and the format.
     #[arg(long)]
     name: Option<String>,

@@ -4,24 +4,26 @@ use super::{
     Failure, Quantize,
     import::{refuse_existing, write},
     module, name,
+    samples::Samples,
     source::{described, read},
     table::{self, grouped},
 };
 use crate::{
-    blueprint::{Blueprint, Format, Model},
+    blueprint::{Blueprint, Format, Model, Runner},
     image::Info,
     parameters::{Numbers, Walk},
 };
 use std::{
     format, fs,
     io::Write,
+    path::Path,
     string::{String, ToString},
     vec,
     vec::Vec,
 };
 
 pub(super) fn quantize(arguments: &Quantize, out: &mut dyn Write) -> Result<(), Failure> {
-    let Quantize { image: path, format, out: folder, name, force } = arguments;
+    let Quantize { image: path, format, out: folder, name, samples, force } = arguments;
     let name = match name {
         Some(name) => name::checked(name)?,
         None => format!("{}_{}", name::of(path), format.to_lowercase()),
@@ -50,18 +52,39 @@ pub(super) fn quantize(arguments: &Quantize, out: &mut dyn Write) -> Result<(), 
     let model = Model::from_bytes(&blueprint, info.weights);
     let mut quantized = Model::new(&to, &|_| ());
     quantized.copy_from(&model);
+    let samples = match samples {
+        Some(path) => Some(compared(path, [&model, &quantized], [&blueprint, &to])?),
+        None => None,
+    };
     let from = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let module = module::render(&to, &name, &from);
     fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
     write(&quantized, &module, &outputs, *force, &|_| ())?;
 
     table::print(out, &report(&model, &quantized), 2)?;
+    out.write_all(&samples.unwrap_or_default())?;
     let [image, module] = outputs.each_ref().map(|path| path.display());
     writeln!(out, "\ntype         {}", to.expression())?;
     let [before, after] = [blueprint.bytes(), to.bytes()].map(|bytes| grouped(bytes, ","));
     writeln!(out, "wrote        {image}, {after} bytes of weights instead of {before}")?;
     writeln!(out, "wrote        {module}, for `mod {name};`")?;
     Ok(())
+}
+
+/// What the samples in `path` say of both models.
+fn compared(path: &Path, models: [&Model<'_>; 2], blueprints: [&Blueprint; 2]) -> Result<Vec<u8>, Failure> {
+    let [model, quantized] = models;
+    let [of_model, of_quantized] = blueprints.map(Blueprint::expression);
+    let usage = |found| {
+        Failure::Usage(format!(
+            "--samples: a `Classifier` of a `PatchEmbedding` and an `Encoder` expected, found {found}"
+        ))
+    };
+    let before = Runner::new(model, of_model).map_err(usage)?;
+    let after = Runner::new(quantized, of_quantized).map_err(usage)?;
+    let mut text = Vec::from(*b"\n");
+    Samples::read(path, &before)?.compare(&before, &after, &mut text)?;
+    Ok(text)
 }
 
 /// What became of each tensor whose format is another now.

@@ -2,6 +2,7 @@
 
 use super::{Folder, bad, good};
 use constformer::*;
+use safetensors::{Dtype, tensor::TensorView};
 use std::fs;
 
 type Digits<T = f32> = Classifier<PatchEmbedding<4, 32, 17, T>, Encoder<Vit, 2, 32, 96, 4, T>, 32, 10, FirstToken, T>;
@@ -39,6 +40,61 @@ fn what_is_written_is_what_the_library_makes() {
     let error = bad(1, &[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"small"]);
     assert!(error.contains("is there already: replace it with --force"), "{error}");
     good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"small", &"--force"]);
+}
+
+/// The held-out images of the digits, by fours of pixels as they are cut into patches, and their classes.
+#[test]
+fn samples_are_answered_by_both() {
+    let folder = Folder::new("quantize-samples");
+    let images = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/test_images.bin")).unwrap();
+    let images = images.as_chunks::<65>().0;
+    let (mut inputs, mut labels, mut right) = (vec![], vec![], [0, 0]);
+    let model = image::read::<Digits>(DIGITS).unwrap();
+    let small: Boxed<Digits<Int8>> = quantize(&*model);
+    let mut memory = boxed::<Memory<Digits, 17>>();
+    let mut alike = 0;
+    for image in images {
+        let pixels: [[f32; 8]; 8] =
+            std::array::from_fn(|y| std::array::from_fn(|x| f32::from(image[8 * y + x]) / 16.0));
+        let patches = patches::<8, 8, 2, 4, 16>(&pixels);
+        inputs.extend(patches.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
+        labels.extend(i64::from(image[64]).to_le_bytes());
+        let answer = |logits: [f32; 10]| (0..10).max_by(|a, b| logits[*a].total_cmp(&logits[*b])).unwrap();
+        let answers = [model.forward(&patches, &mut memory), small.forward(&patches, &mut memory)]
+            .map(|logits| answer(logits.unwrap()));
+        for (right, answer) in right.iter_mut().zip(answers) {
+            *right += usize::from(answer == usize::from(image[64]));
+        }
+        alike += usize::from(answers[0] == answers[1]);
+    }
+    let n = images.len();
+    let write = |name: &str, inputs: &[u8], shape: Vec<usize>| {
+        let tensors = [
+            ("x", TensorView::new(Dtype::F32, shape, inputs).unwrap()),
+            ("y", TensorView::new(Dtype::I64, vec![n], &labels).unwrap()),
+        ];
+        folder.write(name, safetensors::serialize(tensors, None).unwrap())
+    };
+    let samples = write("samples.safetensors", &inputs, vec![n, 16, 4]);
+    let said = good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--samples", &samples]);
+    let line = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().to_string();
+    assert!(line("same answer").contains(&format!(" {alike} of {n}, ")), "{said}{alike}");
+    assert!(line("right").contains(&format!(" {} of {n}, ", right[0])), "{said}{right:?}");
+    assert!(line("right").contains(&format!("before, {} of {n}, ", right[1])), "{said}{right:?}");
+    assert!(alike >= n - 2 && right[1] + 2 >= right[0], "{said}");
+
+    // Nothing is written where samples do not fit.
+    let error = |path: &std::path::Path| {
+        bad(1, &[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"other", &"--samples", &path])
+    };
+    let wide = write("wide.safetensors", &inputs, vec![n, 8, 8]);
+    assert!(error(&wide).contains(&format!("x: [samples, up to 16, 4] expected, found [{n}, 8, 8]")));
+    inputs[3] = 0x7f;
+    inputs[2] = 0xc0;
+    let nan = write("nan.safetensors", &inputs, vec![n, 16, 4]);
+    assert!(error(&nan).contains("x: a finite number expected, found NaN at place 0"));
+    assert!(error(&folder.write("cut.safetensors", [1, 2, 3])).contains("cut.safetensors"));
+    assert!(!super::names(&folder.0).iter().any(|name| name.starts_with("other")));
 }
 
 #[test]

@@ -29,6 +29,25 @@ def coefficients(q, highest):
     return best[0], chebyshev.cheb2poly(best[1])[::-1].astype(np.float32)
 
 
+def denominator(q, highest):
+    """p of q = 1 / (2 p^8), p(0) = 1, in the same way."""
+    u = np.cos(np.pi * (np.arange(4000) + 0.5) / 4000)
+    z = (u + 1) * highest / 2
+    exact = np.array([q(z) for z in z])
+    root = (2 * exact) ** (-1 / 8)
+    scale = 8 * np.maximum(z, 1.0) * exact / root  # what an error of p does to z q(z)
+    columns = np.vander(z / highest, 9, increasing=True)[:, 1:]
+    weights, best = np.ones_like(u), (np.inf, None)
+    for _ in range(400):
+        fit = np.linalg.lstsq(columns * (scale * weights)[:, None], (root - 1) * scale * weights, rcond=None)[0]
+        error = np.abs(np.maximum(z, 1.0) * (0.5 / (1 + columns @ fit) ** 8 - exact))
+        if error.max() < best[0]:
+            best = (error.max(), fit)
+        weights = np.maximum(weights * (error / error.max() + 1e-3) ** 0.3, 1e-4)
+        weights /= weights.max()
+    return best[0], (best[1] / highest ** np.arange(1, 9))[::-1].astype(np.float32)
+
+
 def erf_form(z):
     return math.erfc(z / math.sqrt(2)) / 2
 
@@ -40,3 +59,5 @@ def tanh_form(z):
 for name, q, highest in [("erf form", erf_form, 5.4), ("tanh form", tanh_form, 5.2)]:
     error, fit = coefficients(q, highest)
     print(f"{name}, up to {highest}, error {error:.1e}:", ", ".join(f"{c:.9e}" for c in fit))
+    error, fit = denominator(q, highest)
+    print(f"{name}, denominator, error {error:.1e}:", ", ".join(f"{c:.9e}" for c in fit))

@@ -4,7 +4,7 @@ use core::panic::PanicInfo;
 
 /// Calls what is nowhere: the linker misses it, unless the optimiser has found that no panic is reachable. Builds with debug
 /// assertions have panics.
-#[expect(unsafe_code, reason = "a symbol of the linker's")]
+#[cfg_attr(not(debug_assertions), expect(unsafe_code, reason = "a symbol of the linker's"))]
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     #[cfg(not(debug_assertions))]

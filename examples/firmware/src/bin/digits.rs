@@ -15,9 +15,9 @@ fn run() -> bool {
     let (mut right, mut logits_of_all) = (true, Trace::EMPTY);
     for example in &EXAMPLES {
         let Ok(logits) = DIGITS.forward(&example.patches(), memory) else { return false };
-        let (class, _) = (0..).zip(logits).fold((0, f32::NEG_INFINITY), |best, (class, logit)| {
-            if logit > best.1 { (class, logit) } else { best }
-        });
+        let (class, _) = (0..)
+            .zip(logits)
+            .fold((0, f32::NEG_INFINITY), |best, (class, logit)| if logit > best.1 { (class, logit) } else { best });
         report::number("digits.label", example.label.into());
         report::number("digits.class", class);
         for logit in logits {

@@ -9,7 +9,7 @@ use constformer::{
     load::{Checkpoint, llama2c},
     quantize,
 };
-use firmware::models::{Kws, KwsInt8, Stories};
+use firmware::models::{Kws, KwsInput, KwsInt8, Stories, YES};
 use safetensors::SafeTensors;
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let golden = SafeTensors::deserialize(&golden)?;
     fs::write(out.join("kws_input.f32"), golden.tensor("yes.mfcc")?.data())?;
     fs::write(out.join("kws_logits.f32"), golden.tensor("yes.logits_f64ref")?.data())?;
-    assert_eq!(model::LABELS[firmware::models::YES], "yes");
+    assert_eq!((model::LABELS[YES], model::TOKENS), ("yes", size_of::<KwsInput>() / 160 + 1));
 
     let mut stories = boxed::<Stories>();
     llama2c(&fs::read(models.join("stories260K/stories260K.bin"))?, &mut *stories)?;

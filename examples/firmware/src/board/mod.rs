@@ -1,11 +1,11 @@
 //! The boards, and the host as one: where text goes, how a program ends, what can be measured.
 
+#[cfg(target_os = "none")]
+pub mod stack;
 #[cfg_attr(all(target_os = "none", target_arch = "arm"), path = "cortex_m.rs")]
 #[cfg_attr(all(target_os = "none", target_arch = "riscv32"), path = "riscv.rs")]
 #[cfg_attr(not(target_os = "none"), path = "host.rs")]
 mod this;
-#[cfg(target_os = "none")]
-pub mod stack;
 
 #[cfg(target_os = "none")]
 pub use this::entry;

@@ -41,7 +41,7 @@ pub fn paint() -> Painted {
 
 impl Painted {
     /// Bytes of the stack that were used since, at most.
-        #[must_use]
+    #[must_use]
     pub fn used(&self) -> usize {
         let mut place = &raw const BOTTOM;
         // SAFETY: as in `paint`.
