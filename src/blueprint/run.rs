@@ -2,7 +2,7 @@
 
 use super::{Expression, Model};
 use crate::{
-    Activation, Gelu, GeluTanh, Identity, Relu, Silu, Tensor,
+    Activation, Gelu, GeluTanh, Hyperparameters, Identity, Relu, Silu, Tensor,
     integer::{greatest_magnitude, nearest, scales},
     machine::Single,
     math,
@@ -19,12 +19,7 @@ use std::{
 /// A classifier of a blueprint, its matrices row by row.
 pub(crate) struct Runner {
     tensors: BTreeMap<String, Matrix>,
-    layers: usize,
-    heads: usize,
-    norm_first: bool,
-    rms_norm: bool,
-    epsilon: f32,
-    causal: bool,
+    of: Hyperparameters,
     activation: fn(f32) -> f32,
     mean: bool,
     /// Numbers of an input, and inputs at most.
@@ -105,12 +100,7 @@ impl Runner {
             features: tensors.get("embedding.projection.weight").map_or(0, Matrix::columns),
             inputs: hyperparameters.positions.unwrap_or(1) - 1,
             tensors,
-            layers: hyperparameters.layers.unwrap_or(0),
-            heads: hyperparameters.heads.unwrap_or(1),
-            norm_first: hyperparameters.norm_first.unwrap_or(false),
-            rms_norm: hyperparameters.rms_norm.unwrap_or(false),
-            epsilon: hyperparameters.epsilon.unwrap_or(0.0),
-            causal: hyperparameters.causal.unwrap_or(false),
+            of: *hyperparameters,
             activation,
             mean: is(4, "Mean"),
         })
@@ -123,7 +113,7 @@ impl Runner {
         for (position, x) in x.iter_mut().enumerate() {
             add(x, self.row("embedding.positions.weight", position));
         }
-        for layer in 0..self.layers {
+        for layer in 0..self.of.layers.unwrap_or(0) {
             self.block(&format!("encoder.blocks.{layer}"), &mut x);
         }
         x.iter_mut().for_each(|x| self.norm("encoder.norm", x));
@@ -148,7 +138,7 @@ impl Runner {
 
     fn before(&self, norm: &str, x: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let mut x = x.to_vec();
-        if self.norm_first {
+        if self.of.norm_first == Some(true) {
             x.iter_mut().for_each(|x| self.norm(norm, x));
         }
         x
@@ -157,7 +147,7 @@ impl Runner {
     fn after(&self, norm: &str, x: &mut [Vec<f32>], outputs: Vec<Vec<f32>>) {
         for (x, output) in x.iter_mut().zip(outputs) {
             add(x, &output);
-            if !self.norm_first {
+            if self.of.norm_first != Some(true) {
                 self.norm(norm, x);
             }
         }
@@ -166,11 +156,12 @@ impl Runner {
     fn attention(&self, name: &str, x: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let project = |part: &str| x.iter().map(|x| self.linear(&format!("{name}.{part}"), x)).collect::<Vec<_>>();
         let [query, key, value] = ["query", "key", "value"].map(project);
-        let width = query.first().map_or(0, Vec::len) / self.heads.max(1);
+        let heads = self.of.heads.unwrap_or(1);
+        let width = query.first().map_or(0, Vec::len) / heads;
         let context = query.iter().enumerate().map(|(token, query)| {
-            let seen = if self.causal { token + 1 } else { x.len() };
+            let seen = if self.of.causal == Some(true) { token + 1 } else { x.len() };
             let mut context = vec![0.0; query.len()];
-            for head in 0..self.heads {
+            for head in 0..heads {
                 let of = |row: &Vec<f32>| row[head * width..(head + 1) * width].to_vec();
                 let query = of(query);
                 let mut weights: Vec<f32> =
@@ -204,9 +195,9 @@ impl Runner {
             return;
         }
         let n = x.len() as f32;
-        let mean = if self.rms_norm { 0.0 } else { x.iter().sum::<f32>() / n };
+        let mean = if self.of.rms_norm == Some(true) { 0.0 } else { x.iter().sum::<f32>() / n };
         let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / n;
-        let scale = 1.0 / math::sqrt(variance + self.epsilon);
+        let scale = 1.0 / math::sqrt(variance + self.of.epsilon.unwrap_or(0.0));
         x.iter_mut().zip(weight).for_each(|(x, weight)| *x = (*x - mean) * scale * weight);
         add(x, self.row(&format!("{name}.bias"), 0));
     }
