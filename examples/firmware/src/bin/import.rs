@@ -1,6 +1,7 @@
 //! `cargo run --release --features import --bin import -- MODELS FOLDER`: writes the images of KWT-1 and stories260K and what the
 //! programs `kws` and `stories` are given into `FOLDER`. Runs on a host.
 
+#[allow(dead_code, reason = "only the names of its tensors and classes are wanted")]
 #[path = "../../../keyword_spotting/model.rs"]
 mod model;
 

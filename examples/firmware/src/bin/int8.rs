@@ -84,5 +84,5 @@ fn integer(x: f32, (_, inverse): (f32, f32)) -> i32 {
     let x = x * inverse;
     let below = x as i32 - i32::from(x < 0.0);
     let above = x - below as f32;
-    below + i32::from(above > 0.5 || above == 0.5 && below % 2 != 0)
+    below + i32::from(above > 0.5 || above.to_bits() == 0.5f32.to_bits() && below % 2 != 0)
 }
