@@ -4,11 +4,7 @@
 
 use constformer::Zero;
 use core::hint::black_box;
-use firmware::{
-    board,
-    models::{Kws, KwsInput, KwsMemory},
-    report,
-};
+use firmware::models::{Kws, KwsInput, KwsMemory};
 use static_cell::ConstStaticCell;
 
 firmware::program!(run);
@@ -21,10 +17,10 @@ static INPUT: KwsInput = [[0.0; 40]; 98];
 fn run() -> bool {
     let Some(memory) = MEMORY.try_take() else { return false };
     #[cfg(target_os = "none")]
-    let painted = board::stack::paint();
+    let painted = firmware::board::stack::paint();
     let well = forward(memory);
     #[cfg(target_os = "none")]
-    report::number("stack.used", painted.used() as u32);
+    firmware::report::number("stack.used", painted.used() as u32);
     well
 }
 
