@@ -2,6 +2,7 @@
 
 use super::{
     Failure, Verify,
+    quantize::formats,
     source::{described, read},
     table::grouped,
 };
@@ -32,7 +33,19 @@ pub(super) fn verify(arguments: &Verify, out: &mut dyn Write) -> Result<(), Fail
             }
             format!("{}, all finite", grouped(blueprint.count(), ","))
         }
-        None => format!("{} bytes", grouped(info.weights.len() as u64, ",")),
+        // Of an unknown type it is known that its weights are numbers of 32 bits, unless it names another format.
+        None if formats().iter().any(|format| info.description.contains(format)) => {
+            format!("{} bytes", grouped(info.weights.len() as u64, ","))
+        }
+        None => {
+            let numbers = info.weights.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+            if let Some((place, found)) = numbers.clone().enumerate().find(|(_, number)| !number.is_finite()) {
+                return Err(failure(format!(
+                    "a finite number expected, found {found} at place {place} of the weights"
+                )));
+            }
+            format!("{}, all finite", grouped(numbers.len() as u64, ","))
+        }
     };
 
     writeln!(out, "{}: an undamaged image", path.display())?;
@@ -44,7 +57,7 @@ pub(super) fn verify(arguments: &Verify, out: &mut dyn Write) -> Result<(), Fail
     writeln!(out, "fingerprint  {}", info.fingerprint)?;
     writeln!(out, "weights      {weights}")?;
     if blueprint.is_none() {
-        let text = "The type is none of this library, so whether the fingerprint is right and the weights are finite only the crate that has the type can check:";
+        let text = "The type is none of this library, so whether the fingerprint is right only the crate that has the type can check:";
         writeln!(out, "{text}\nby `include_model!` or `image::from_bytes`.")?;
     }
     Ok(())
