@@ -30,17 +30,18 @@ def coefficients(q, highest):
 
 
 def denominator(q, highest):
-    """p of q = 1 / (2 p^8), p(0) = 1, in the same way."""
+    """p of q = 1 / (2 p^8), p(0) = 1, in the same way; the larger z, the smaller the error, as more is lost by rounding."""
     u = np.cos(np.pi * (np.arange(4000) + 0.5) / 4000)
     z = (u + 1) * highest / 2
     exact = np.array([q(z) for z in z])
     root = (2 * exact) ** (-1 / 8)
-    scale = 8 * np.maximum(z, 1.0) * exact / root  # what an error of p does to z q(z)
+    care = np.maximum(z, 1.0) * (1 + z / 8)
+    scale = 8 * care * exact / root  # what an error of p does to z q(z)
     columns = np.vander(z / highest, 9, increasing=True)[:, 1:]
     weights, best = np.ones_like(u), (np.inf, None)
     for _ in range(400):
         fit = np.linalg.lstsq(columns * (scale * weights)[:, None], (root - 1) * scale * weights, rcond=None)[0]
-        error = np.abs(np.maximum(z, 1.0) * (0.5 / (1 + columns @ fit) ** 8 - exact))
+        error = np.abs(care * (0.5 / (1 + columns @ fit) ** 8 - exact))
         if error.max() < best[0]:
             best = (error.max(), fit)
         weights = np.maximum(weights * (error / error.max() + 1e-3) ** 0.3, 1e-4)
