@@ -1,5 +1,7 @@
 //! The instruction set found at run time, by way of `pulp`.
 
+#![cfg_attr(constformer_machine = "plain", allow(dead_code, reason = "no instruction set is asked for"))]
+
 use super::{Machine, Plain, Work};
 
 /// An instruction set of `pulp`; a value of it is the proof that the processor has it.
