@@ -70,7 +70,7 @@ where
     attention.for_each_tensor_mut(|name, mut tensor| {
         let name: String = name.to_string();
         if name.starts_with("value.") || name.starts_with("output.") {
-            tensor.stored_mut().fill(0.0);
+            tensor.fill(0.0);
             if name.ends_with("weight") {
                 (0..D_MODEL).for_each(|i| tensor.set(i, i, 1.0));
             }

@@ -15,7 +15,7 @@ pub fn zero_branches<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usi
     layer.for_each_tensor_mut(|name, mut tensor| {
         let name = name.to_string();
         if name.contains("attention.output.") || name.contains("feed_forward.outer.") {
-            tensor.stored_mut().fill(0.0);
+            tensor.fill(0.0);
         }
     });
     same("zero branches", &run::<D_MODEL, SEQ_LEN, TILE, _>(layer, tokens)?, tokens)
@@ -40,7 +40,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     block.feed_forward_norm.for_each_tensor_mut(|name, mut tensor| {
-        tensor.stored_mut().fill(if name.to_string().ends_with("weight") { 1.0 } else { 0.0 });
+        tensor.fill(if name.to_string().ends_with("weight") { 1.0 } else { 0.0 });
     });
     let y = run::<D_MODEL, SEQ_LEN, TILE, _>(block, tokens)?;
     let again = apply(&block.feed_forward_norm, &y);

@@ -185,6 +185,11 @@ impl Tensor<NumbersMut<'_>> {
         Ok(())
     }
 
+    /// Sets all numbers to `number`.
+    pub fn fill(&mut self, number: f32) {
+        self.set_all(core::iter::repeat(number));
+    }
+
     /// Sets numbers row by row, to the end of the shape or of `values`.
     pub(crate) fn set_all(&mut self, mut values: impl Iterator<Item = f32> + Clone) {
         let [rows, columns] = self.extent();
