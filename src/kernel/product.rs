@@ -52,7 +52,7 @@ impl<const D: usize, const STRIDE: usize> Product<'_, D, STRIDE> {
         }
         let (x, ahead) = (self.x, &mut self.next.chunks(2 * LINE));
         for column in (0..self.columns).step_by(V * M::LANES) {
-            let w = Columns::new::<M, V, D, STRIDE>(self, column);
+            let w = Columns::new::<M, V, D, STRIDE>(m, self, column);
             let mut row = 0;
             while row < x.len() {
                 let left = x.len() - row;
@@ -122,6 +122,7 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     #[inline(always)]
     fn new<M: Machine, const V: usize, const D: usize, const S: usize>(
+        m: M,
         product: &Product<'a, D, S>,
         first: usize,
     ) -> Self {
@@ -129,7 +130,9 @@ impl<'a> Columns<'a> {
         let whole = (rows.len() + stride).saturating_sub(V * M::LANES) / stride.max(1);
         let mut others = [0.0; 2 * PANEL];
         let rest = rows.get(whole * stride..).unwrap_or_default();
-        others.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        for (i, to) in others.chunks_exact_mut(M::LANES).enumerate() {
+            m.store(m.load(rest.get(i * M::LANES..).unwrap_or_default()), to);
+        }
         Self { first, rows, stride, whole, others }
     }
 
