@@ -1,7 +1,7 @@
 //! Keys and values remembered from call to call, so that a new token costs one token's work.
 
 use crate::{
-    attention::KeyValues,
+    attention::KeyValueFormat,
     layer::Layer,
     plain::Zero,
     sequence::{Sequence, TooLong},
@@ -15,17 +15,21 @@ use zerocopy::FromZeros;
 /// those of all tokens at once, bit for bit.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Cache<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> {
-    layers: [KeyValues<D_KV, CAPACITY>; LAYERS],
+pub struct Cache<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize, K: KeyValueFormat = f32> {
+    layers: [K::KeyValues<D_KV, CAPACITY>; LAYERS],
     len: u32,
     let_go: u32,
 }
 
-impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Zero for Cache<LAYERS, D_KV, CAPACITY> {
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize, K: KeyValueFormat> Zero
+    for Cache<LAYERS, D_KV, CAPACITY, K>
+{
     const ZERO: Self = Self { layers: Zero::ZERO, len: 0, let_go: 0 };
 }
 
-impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS, D_KV, CAPACITY> {
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize, K: KeyValueFormat>
+    Cache<LAYERS, D_KV, CAPACITY, K>
+{
     /// Number of tokens remembered.
     #[must_use]
     pub const fn len(&self) -> usize {
@@ -71,9 +75,9 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
     /// It moves what stays, so let go of many at once: of a quarter of the capacity, say.
     pub fn let_go(&mut self, count: usize) {
         let count = count.min(self.len());
-        for KeyValues { keys, values } in &mut self.layers {
-            keys.let_go(count, self.len as usize);
-            values.copy_within(count..self.len as usize, 0);
+        let len = self.len();
+        for layer in &mut self.layers {
+            K::let_go(layer, count, len);
         }
         self.len -= count as u32;
         self.let_go = self.let_go.saturating_add(count as u32);
@@ -84,7 +88,7 @@ impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Cache<LAYERS
     }
 
     /// The layers' keys and values, and room for `count` more tokens.
-    pub(crate) const fn room(&mut self, count: usize) -> Result<&mut [KeyValues<D_KV, CAPACITY>; LAYERS], TooLong> {
+    pub(crate) const fn room(&mut self, count: usize) -> Result<&mut [K::KeyValues<D_KV, CAPACITY>; LAYERS], TooLong> {
         match TooLong::check::<CAPACITY>(self.len().saturating_add(count)) {
             Ok(()) => Ok(&mut self.layers),
             Err(error) => Err(error),
@@ -144,7 +148,9 @@ pub trait Past {
     fn rewind(&mut self, len: usize) -> Result<(), TooLong>;
 }
 
-impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize> Past for Cache<LAYERS, D_KV, CAPACITY> {
+impl<const LAYERS: usize, const D_KV: usize, const CAPACITY: usize, K: KeyValueFormat> Past
+    for Cache<LAYERS, D_KV, CAPACITY, K>
+{
     fn len(&self) -> usize {
         self.len()
     }

@@ -1,7 +1,7 @@
 //! Decoders that also attend to the output of an encoder.
 
 use crate::{
-    attention::{AttentionTile, KeyValues, MultiHeadAttention, Place, Projections},
+    attention::{AttentionTile, KeyValueFormat, MultiHeadAttention, Place, Projections},
     cache::Cache,
     cost::Macs,
     family::{Family, Masked},
@@ -17,7 +17,7 @@ use crate::{
     residual::{Placement, after, before},
     sequence::{Sequence, TooLong},
     shape::{SplitInto, Width},
-    sub_layers::{Remembered, SubLayers, TileScratch, see_after, see_before, see_output},
+    sub_layers::{Remembered, Remembers, SubLayers, TileScratch, see_after, see_before, see_output},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -75,13 +75,20 @@ pub struct CrossScratch<
     const TARGET_LEN: usize,
     const SOURCE_LEN: usize,
     const TILE: usize = { crate::TILE },
+    K: KeyValueFormat = f32,
 > {
-    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE>,
-    source: AttentionTile<D_MODEL, SOURCE_LEN, TILE>,
+    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE, K>,
+    source: AttentionTile<D_MODEL, SOURCE_LEN, TILE, K>,
 }
 
-impl<const D_MODEL: usize, const D_FF: usize, const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize> Zero
-    for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>
+impl<
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const TARGET_LEN: usize,
+    const SOURCE_LEN: usize,
+    const TILE: usize,
+    K: KeyValueFormat,
+> Zero for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K>
 {
     const ZERO: Self = Self { target: Zero::ZERO, source: Zero::ZERO };
 }
@@ -100,9 +107,9 @@ where
         &self,
         x: &mut [[f32; D_MODEL]],
         remembered: Remembered,
-        target: &mut KeyValues<D_MODEL, TARGET_LEN>,
-        source: (&KeyValues<D_MODEL, SOURCE_LEN>, usize),
-        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>,
+        target: &mut Remembers<T::KeyValues, D_MODEL, TARGET_LEN>,
+        source: (&Remembers<T::KeyValues, D_MODEL, SOURCE_LEN>, usize),
+        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, T::KeyValues>,
         watch: &mut Watch<'_, O>,
     ) {
         let (key_values, source_len) = source;
@@ -176,12 +183,14 @@ parameters! {
 /// The keys and values of a source of up to `SOURCE_LEN` tokens, in each of `LAYERS` layers: computed once for a whole target.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Source<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize> {
-    layers: [KeyValues<D_MODEL, SOURCE_LEN>; LAYERS],
+pub struct Source<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize, K: KeyValueFormat = f32> {
+    layers: [K::KeyValues<D_MODEL, SOURCE_LEN>; LAYERS],
     len: u32,
 }
 
-impl<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize> Zero for Source<LAYERS, D_MODEL, SOURCE_LEN> {
+impl<const LAYERS: usize, const D_MODEL: usize, const SOURCE_LEN: usize, K: KeyValueFormat> Zero
+    for Source<LAYERS, D_MODEL, SOURCE_LEN, K>
+{
     const ZERO: Self = Self { layers: Zero::ZERO, len: 0 };
 }
 
@@ -197,13 +206,14 @@ where
     pub fn attend_to<const SOURCE_LEN: usize>(
         &self,
         encoded: &Sequence<D_MODEL, SOURCE_LEN>,
-        source: &mut Source<LAYERS, D_MODEL, SOURCE_LEN>,
+        source: &mut Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
     ) {
         for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
             let (root, nobody) = (Name::ROOT, &mut Unobserved);
             let nobody = &mut Watch::new(&root, nobody);
             let start = Place { column: 0, before: 0 };
-            block.cross_attention.remember(encoded.tokens(), start, &mut key_values.all(), nobody);
+            let (all, room) = (&mut T::KeyValues::all(key_values), &mut [[0.0; D_MODEL]]);
+            T::KeyValues::remember(&block.cross_attention, encoded.tokens(), start, all, room, nobody);
         }
         source.len = encoded.len() as u32;
     }
@@ -216,9 +226,9 @@ where
     pub fn extend<const SEQ_LEN: usize, const SOURCE_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        source: &Source<LAYERS, D_MODEL, SOURCE_LEN>,
-        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE>,
+        source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
+        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues>,
     ) -> Result<(), TooLong> {
         self.observe(x, source, cache, scratch, &Name::ROOT, &mut Unobserved)
     }
@@ -237,9 +247,9 @@ where
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        source: &Source<LAYERS, D_MODEL, SOURCE_LEN>,
-        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE>,
+        source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
+        cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues>,
         name: &Name<'_>,
         observer: &mut O,
     ) -> Result<(), TooLong> {

@@ -110,7 +110,7 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>>;
 
     const MACS: Macs = GroupedQueryAttention::<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>::MACS
         .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
@@ -128,12 +128,12 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>;
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -141,7 +141,7 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
@@ -212,14 +212,15 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY>;
-    type StepScratch<const CAPACITY: usize, const TILE: usize> = TileScratch<D_MODEL, D_FF, CAPACITY, TILE>;
+    type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>;
+    type StepScratch<const CAPACITY: usize, const TILE: usize> =
+        TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues>;
 
     fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        cache: &mut Cache<LAYERS, D_KV, CAPACITY>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE>,
+        cache: &mut Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues>,
     ) -> Result<(), TooLong> {
         let remembered = cache.remembered();
         let (root, nobody) = (Name::ROOT, &mut Unobserved);
@@ -247,7 +248,7 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>>;
 
     const MACS: Macs = DecoderBlock::<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>::MACS.times(LAYERS);
 }
@@ -265,12 +266,12 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>;
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -278,7 +279,7 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
         name: &Name<'_>,
         observer: &mut O,
     ) {

@@ -64,7 +64,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>>;
 
     const MACS: Macs = EncoderBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);
 }
@@ -74,12 +74,13 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
-    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>;
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> =
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -87,7 +88,7 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
@@ -99,7 +100,7 @@ where
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
     ) {
         self.blocks.forward_batch(batch, scratch);
         for x in batch {

@@ -63,7 +63,7 @@ mod sub_layers;
 pub mod tokenizer;
 
 pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
-pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValues, MultiHeadAttention};
+pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValueFormat, MultiHeadAttention};
 pub use bias::{Bias, NoBias, Nothing, WithBias};
 pub use block::EncoderBlock;
 #[cfg(feature = "std")]
@@ -79,7 +79,7 @@ pub use embedding::{
 pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
-pub use format::{Format, Int8, Int8Rows, Matrix, Panels};
+pub use format::{Format, Int8, Int8Cache, Int8Rows, Matrix, Panels};
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;

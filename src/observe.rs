@@ -123,6 +123,11 @@ impl<'a, O: Observer> Watch<'a, O> {
         self.at(self.token)
     }
 
+    /// The same, `rows` tokens further.
+    pub(crate) fn further(&mut self, rows: usize) -> Watch<'_, O> {
+        self.at(self.token + rows)
+    }
+
     /// The same, below `field`.
     pub(crate) fn field<'b>(&'b mut self, field: &'b str) -> Watch<'b, O> {
         Watch { name: self.name.field(field), token: self.token, observer: self.observer }

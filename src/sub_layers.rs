@@ -2,7 +2,7 @@
 
 use crate::{
     activation::Identity,
-    attention::{AttentionTile, KeyValues, KeyValuesMut, Place, Projections, rows},
+    attention::{AttentionTile, KeyValueFormat, Place, Projections, rows},
     feed_forward::{FeedForwardScratch, PositionWise},
     kernel::{Add, Store},
     mask::Mask,
@@ -27,13 +27,20 @@ pub struct Scratch<
     const SEQ_LEN: usize,
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
+    K: KeyValueFormat = f32,
 > {
-    pub(crate) key_values: KeyValues<D_KV, SEQ_LEN>,
-    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+    pub(crate) key_values: K::KeyValues<D_KV, SEQ_LEN>,
+    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>,
 }
 
-impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, const D_KV: usize> Zero
-    for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>
+impl<
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const SEQ_LEN: usize,
+    const TILE: usize,
+    const D_KV: usize,
+    K: KeyValueFormat,
+> Zero for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, K>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tile: Zero::ZERO };
 }
@@ -46,15 +53,16 @@ pub struct TileScratch<
     const D_FF: usize,
     const SEQ_LEN: usize,
     const TILE: usize = { crate::TILE },
+    K: KeyValueFormat = f32,
 > {
-    pub(crate) attention: AttentionTile<D_MODEL, SEQ_LEN, TILE>,
+    pub(crate) attention: AttentionTile<D_MODEL, SEQ_LEN, TILE, K>,
     pub(crate) feed_forward: FeedForwardScratch<D_FF, TILE>,
     /// What a sub-layer is given, if that is normalised first.
     pub(crate) input: [[f32; D_MODEL]; TILE],
 }
 
-impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize> Zero
-    for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>
+impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: KeyValueFormat> Zero
+    for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>
 {
     const ZERO: Self = Self { attention: Zero::ZERO, feed_forward: Zero::ZERO, input: Zero::ZERO };
 }
@@ -67,6 +75,9 @@ pub(crate) struct Remembered {
     /// How many came before them.
     pub(crate) let_go: usize,
 }
+
+/// The keys and values of up to `SEQ_LEN` tokens, of `D_KV` columns each, stored as `K`.
+pub(crate) type Remembers<K, const D_KV: usize, const SEQ_LEN: usize> = <K as KeyValueFormat>::KeyValues<D_KV, SEQ_LEN>;
 
 /// The sub-layers of a block, where they lie.
 pub(crate) struct SubLayers<'a, P, A, N, W> {
@@ -100,7 +111,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, A::KeyValues>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
@@ -124,8 +135,8 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         &self,
         x: &mut [[f32; D_MODEL]],
         remembered: Remembered,
-        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
-        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
+        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
         mut between: impl FnMut(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
@@ -152,8 +163,8 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         step: usize,
         x: &mut [[f32; D_MODEL]],
         remembered: Remembered,
-        key_values: &mut KeyValues<D_KV, SEQ_LEN>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
         between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
@@ -169,16 +180,23 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         let watch = &mut watch.at(place.position());
         let Some(x) = x.chunks_mut(rows).nth(tile) else { return };
         if step < first_pass {
-            return self.remember(x, place, &mut key_values.all(), &mut scratch.input, watch);
+            return self.remember(x, place, &mut A::KeyValues::all(key_values), scratch, watch);
         }
         self.tile(
             x,
             place,
             scratch,
             watch,
-            move |normed, watch| {
+            move |normed, room, watch| {
                 if A::Mask::CAUSAL {
-                    self.attention.remember(normed, place, &mut key_values.all(), watch);
+                    A::KeyValues::remember(
+                        self.attention,
+                        normed,
+                        place,
+                        &mut A::KeyValues::all(key_values),
+                        room,
+                        watch,
+                    );
                 }
                 (&*key_values, len)
             },
@@ -186,25 +204,33 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         );
     }
 
-    /// Writes the keys and values of a tile of tokens; `input` is room for them.
-    pub(crate) fn remember<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, O: Observer>(
+    /// Writes the keys and values of a tile of tokens.
+    pub(crate) fn remember<
+        const D_MODEL: usize,
+        const D_FF: usize,
+        const SEQ_LEN: usize,
+        const TILE: usize,
+        const D_KV: usize,
+        O: Observer,
+    >(
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
-        key_values: &mut KeyValuesMut<'_, D_KV, SEQ_LEN>,
-        input: &mut [[f32; D_MODEL]],
+        to: &mut <A::KeyValues as KeyValueFormat>::Part<'_, D_KV, SEQ_LEN>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
     {
         let [attention_name, ..] = self.names;
-        let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
-        self.attention.remember(normed, place, key_values, &mut watch.field(attention_name));
+        let normed = before::<P, D_MODEL>(self.attention_norm, x, &mut scratch.input);
+        let (room, watch) = (&mut scratch.attention.query, &mut watch.field(attention_name));
+        A::KeyValues::remember(self.attention, normed, place, to, room, watch);
     }
 
-    /// Replaces a tile of tokens by the output of the block. `known` is handed what attention is given, and returns the keys and
-    /// values that there are, and of how many tokens.
+    /// Replaces a tile of tokens by the output of the block. `known` is handed what attention is given, and room, and returns the
+    /// keys and values that there are, and of how many tokens.
     pub(crate) fn tile<
         'k,
         const D_MODEL: usize,
@@ -217,9 +243,13 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         &self,
         x: &mut [[f32; D_MODEL]],
         place: Place,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
-        known: impl FnOnce(&[[f32; D_MODEL]], &mut Watch<'_, O>) -> (&'k KeyValues<D_KV, SEQ_LEN>, usize),
+        known: impl FnOnce(
+            &[[f32; D_MODEL]],
+            &mut [[f32; D_MODEL]],
+            &mut Watch<'_, O>,
+        ) -> (&'k Remembers<A::KeyValues, D_KV, SEQ_LEN>, usize),
         between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
         A: Projections<D_MODEL, D_KV>,
@@ -231,7 +261,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
         see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);
         let of_attention = &mut watch.field(attention_name);
-        let (key_values, len) = known(normed, of_attention);
+        let (key_values, len) = known(normed, &mut attention.query, of_attention);
         let context = self.attention.attend(normed, place, len, key_values, attention, of_attention);
         see_output(of_attention, x.len(), input, |out| self.attention.output(context, out));
         self.attention.output(context, Add(x));

@@ -74,7 +74,7 @@ where
     pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>,
+        scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV, T::KeyValues>,
     ) {
         forward(self, x, scratch);
     }
@@ -87,6 +87,7 @@ where
 {
     type Mask = F::Mask;
     type Rotation = F::Rotation;
+    type KeyValues = T::KeyValues;
 
     const D_HEAD: usize = D_MODEL / HEADS;
     const GROUP: usize = HEADS / KV_HEADS;

@@ -1,16 +1,19 @@
 //! Multi-head attention: the only place where tokens meet.
 
 mod grouped;
-mod heads;
-mod keys;
+mod int8;
+mod observed;
 mod projections;
 mod rotary;
 mod scratch;
+mod single;
+mod stored;
 
 pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
-pub use scratch::{AttentionScratch, AttentionTile, KeyValues};
-pub(crate) use scratch::{KeyValuesMut, rows};
+pub(crate) use scratch::rows;
+pub use scratch::{AttentionScratch, AttentionTile};
+pub use stored::KeyValueFormat;
 
 use crate::{
     activation::Identity,
@@ -94,24 +97,27 @@ where
     pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE>,
+        scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
     ) {
         forward(self, x, scratch);
     }
 }
 
 /// Replaces every token of `x` by what `attention` makes of it.
-fn forward<const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
-    attention: &impl Projections<D_MODEL, D_KV>,
+fn forward<A, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
+    attention: &A,
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV>,
-) {
+    scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV, A::KeyValues>,
+) where
+    A: Projections<D_MODEL, D_KV>,
+{
     let AttentionScratch { key_values, tile } = scratch;
     let (len, rows) = (x.len(), rows::<TILE>(x.len()));
     let (root, nobody) = (Name::ROOT, &mut Unobserved);
     let nobody = &mut Watch::new(&root, nobody);
     for (i, x) in x.tokens().chunks(rows).enumerate() {
-        attention.remember(x, Place { column: i * rows, before: 0 }, &mut key_values.all(), nobody);
+        let (place, all) = (Place { column: i * rows, before: 0 }, &mut A::KeyValues::all(key_values));
+        A::KeyValues::remember(attention, x, place, all, &mut tile.query, nobody);
     }
     for (i, x) in x.tokens_mut().chunks_mut(rows).enumerate() {
         let context = attention.attend(x, Place { column: i * rows, before: 0 }, len, key_values, tile, nobody);
@@ -126,6 +132,7 @@ where
 {
     type Mask = F::Mask;
     type Rotation = F::Rotation;
+    type KeyValues = T::KeyValues;
 
     const D_HEAD: usize = <Width<D_MODEL> as SplitInto<HEADS>>::D_HEAD;
     const GROUP: usize = 1;

@@ -1,15 +1,13 @@
-//! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
+//! What all kinds of attention share: four linear maps, and context looked up.
 
-use super::{AttentionTile, KeyValues, KeyValuesMut, heads::Attend, keys::Remember, rotary};
+use super::{AttentionTile, rotary, stored::KeyValueFormat};
 use crate::{
     activation::Identity,
     kernel::{Epilogue, Store},
-    machine::dispatch,
     mask::Mask,
     observe::{Observer, Watch},
     rotation::Rotation,
 };
-use core::marker::PhantomData;
 
 /// Where tokens stand.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +28,8 @@ impl Place {
 pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     type Mask: Mask;
     type Rotation: Rotation;
+    /// How keys and values are stored.
+    type KeyValues: KeyValueFormat;
     /// Columns of one head.
     const D_HEAD: usize;
     /// Heads of the query for each head of key and value.
@@ -40,54 +40,29 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     fn value(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
     fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue);
 
-    /// Writes the keys and values of the tokens `x`.
-    fn remember<const SEQ_LEN: usize, O: Observer>(
-        &self,
-        x: &[[f32; D_MODEL]],
-        place: Place,
-        key_values: &mut KeyValuesMut<'_, D_KV, SEQ_LEN>,
-        watch: &mut Watch<'_, O>,
-    ) {
-        let KeyValuesMut { keys, values, first } = key_values;
-        self.key(x, Remember { keys, first: place.column });
-        if O::ACTIVE {
-            for row in 0..x.len() {
-                let key: [f32; D_KV] = core::array::from_fn(|column| keys.get(column, place.column + row));
-                watch.field("key").row(row, &key);
-            }
-        }
-        rotary::rotate_keys::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
-        let values = values.get_mut(place.column - *first..).unwrap_or_default();
-        self.value(x, Store::<D_KV, Identity>::to(values));
-        watch.field("value").rows(values.get(..x.len()).unwrap_or_default());
-    }
-
     /// The context of the tokens `x`, of which there are `len` with keys and values.
     fn attend<'a, const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &[[f32; D_MODEL]],
         place: Place,
         len: usize,
-        key_values: &KeyValues<D_KV, SEQ_LEN>,
-        tile: &'a mut AttentionTile<D_MODEL, SEQ_LEN, TILE>,
+        key_values: &<Self::KeyValues as KeyValueFormat>::KeyValues<D_KV, SEQ_LEN>,
+        tile: &'a mut AttentionTile<D_MODEL, SEQ_LEN, TILE, Self::KeyValues>,
         watch: &mut Watch<'_, O>,
     ) -> &'a [[f32; D_MODEL]] {
-        let AttentionTile { query, scores, scale } = tile;
-        let rows = x.len().min(TILE);
-        let query = query.get_mut(..rows).unwrap_or_default();
+        let AttentionTile { query, heads } = tile;
+        let query = query.get_mut(..x.len().min(TILE)).unwrap_or_default();
         self.query(x, Store::<D_MODEL, Identity>::to(query));
         watch.field("query").rows(query);
         rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
-        dispatch(Attend::<Self, O, D_MODEL, D_KV, SEQ_LEN> {
+        Self::KeyValues::attend::<Self, O, D_MODEL, D_KV, SEQ_LEN, TILE>(
             query,
-            scores: scores.get_mut(..rows).unwrap_or_default(),
-            scale,
+            heads,
             key_values,
-            column: place.column,
+            place.column,
             len,
-            of: PhantomData::<Self>,
-            watch: watch.by_ref(),
-        });
+            watch,
+        );
         watch.field("context").rows(query);
         query
     }

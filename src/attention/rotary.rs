@@ -1,6 +1,6 @@
 //! Rotary positions, applied to queries and keys.
 
-use super::{keys::KeysMut, projections::Place};
+use super::{projections::Place, single::KeysMut};
 use crate::{
     math::{power_of_ten, sin_cos},
     rotation::{Pairing, Rotation},

@@ -3,7 +3,7 @@
 use super::{Expression, Model};
 use crate::{
     Activation, Gelu, GeluTanh, Hyperparameters, Identity, Relu, Silu, Tensor,
-    integer::{greatest_magnitude, nearest, scales},
+    integer::{HIGHEST, greatest_magnitude, nearest, scales},
     machine::Single,
     math,
     parameters::{AsNumbers, Numbers, Walk},
@@ -57,7 +57,7 @@ impl Matrix {
                 numbers.chunks_exact(*columns).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
             }
             Self::Int8 { columns, scales: of_rows, integers } => {
-                let (of_x, inverse) = scales(greatest_magnitude(x.iter().copied()));
+                let (of_x, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
                 let x: Vec<_> = x.iter().map(|x| nearest(x * inverse)).collect();
                 let rows = integers.chunks_exact(*columns).zip(of_rows);
                 rows.map(|(row, of_row)| {

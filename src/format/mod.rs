@@ -1,13 +1,16 @@
 //! How weights are stored.
 
 mod int8;
+mod int8_cache;
 mod panels;
 
 pub use int8::{Int8, Int8Rows};
+pub use int8_cache::Int8Cache;
 pub use panels::Panels;
 pub(crate) use panels::position as panel_position;
 
 use crate::{
+    attention::KeyValueFormat,
     kernel::Epilogue,
     parameters::{Fingerprint, Parameters},
 };
@@ -24,11 +27,14 @@ use crate::{
 pub trait Format: Copy + Send + Sync + 'static {
     /// A matrix of `IN` inputs and `OUT` outputs.
     type Matrix<const IN: usize, const OUT: usize>: Matrix<IN, OUT>;
+    /// How attention remembers keys and values.
+    type KeyValues: KeyValueFormat;
 }
 
 /// Weights as they are, in panels.
 impl Format for f32 {
     type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
+    type KeyValues = Self;
 }
 
 /// A stored matrix.

@@ -2,6 +2,7 @@
 
 use super::{Head, SinusoidalEmbedding, Tied, cached::in_tiles};
 use crate::{
+    attention::KeyValueFormat,
     cache::Cache,
     cost::{Macs, Model, Working},
     cross::{CrossDecoder, CrossScratch, Source},
@@ -93,13 +94,14 @@ pub struct TransformerMemory<
     const SOURCE_LEN: usize,
     const TARGET_LEN: usize,
     const TILE: usize = { crate::TILE },
+    K: KeyValueFormat = f32,
 > {
     /// What is remembered of the target: to be reset for another target of the same source, or rewound.
-    pub cache: Cache<LAYERS, D_MODEL, TARGET_LEN>,
-    source: Source<LAYERS, D_MODEL, SOURCE_LEN>,
-    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE>>,
+    pub cache: Cache<LAYERS, D_MODEL, TARGET_LEN, K>,
+    source: Source<LAYERS, D_MODEL, SOURCE_LEN, K>,
+    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE, D_MODEL, K>>,
     stream: Sequence<D_MODEL, TILE>,
-    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE>,
+    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K>,
 }
 
 impl<
@@ -109,7 +111,8 @@ impl<
     const SOURCE_LEN: usize,
     const TARGET_LEN: usize,
     const TILE: usize,
-> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE>
+    K: KeyValueFormat,
+> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, K>
 {
     const ZERO: Self =
         Self { cache: Zero::ZERO, source: Zero::ZERO, encoding: Zero::ZERO, stream: Zero::ZERO, scratch: Zero::ZERO };
@@ -130,7 +133,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE>;
+        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues>;
 
     const MACS: Macs = Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS
         .and(CrossDecoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS)
@@ -159,7 +162,7 @@ where
     pub fn encode<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         source: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE>,
+        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues>,
     ) -> Result<(), InputError> {
         let Working { stream, scratch } = &mut memory.encoding;
         self.embedding.forward(source, stream)?;
@@ -180,7 +183,7 @@ where
     pub fn extend<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         target: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE>,
+        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues>,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let TransformerMemory { cache, source, stream, scratch, .. } = memory;

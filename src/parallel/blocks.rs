@@ -19,12 +19,12 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -36,12 +36,12 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>,
     ) {
         self.blocks.forward_parallel(x, scratch);
         self.norm.forward(x.tokens_mut());
@@ -61,12 +61,12 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -86,12 +86,12 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>,
     ) {
         self.blocks.forward_parallel(x, scratch);
         self.norm.forward(x.tokens_mut());

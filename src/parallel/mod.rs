@@ -8,7 +8,7 @@ mod tiles;
 
 pub use batch::forward_batch_parallel;
 
-use crate::{attention::KeyValues, layer::Layer, plain::Zero, sequence::Sequence, sub_layers::TileScratch};
+use crate::{attention::KeyValueFormat, layer::Layer, plain::Zero, sequence::Sequence, sub_layers::TileScratch};
 use zerocopy::FromZeros;
 
 /// A layer that several threads can run on one sequence: [`EncoderBlock`](crate::EncoderBlock),
@@ -61,9 +61,10 @@ pub struct ParallelScratch<
     const THREADS: usize,
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
+    K: KeyValueFormat = f32,
 > {
-    key_values: KeyValues<D_KV, SEQ_LEN>,
-    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE>; THREADS],
+    key_values: K::KeyValues<D_KV, SEQ_LEN>,
+    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>; THREADS],
 }
 
 impl<
@@ -73,7 +74,8 @@ impl<
     const THREADS: usize,
     const TILE: usize,
     const D_KV: usize,
-> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>
+    K: KeyValueFormat,
+> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, K>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tiles: Zero::ZERO };
 }

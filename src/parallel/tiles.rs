@@ -2,7 +2,7 @@
 
 use super::{ParallelScratch, threads};
 use crate::{
-    attention::{Place, Projections, rows},
+    attention::{KeyValueFormat, Place, Projections, rows},
     feed_forward::PositionWise,
     kernel::PANEL,
     norm::Norm,
@@ -27,7 +27,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, A::KeyValues>,
     ) where
         A: Projections<D_MODEL, D_KV> + Sync,
         N: Norm<D_MODEL>,
@@ -45,14 +45,14 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         }
         let tiles = tiles.get_mut(..threads).unwrap_or_default();
 
-        let panels = x.tokens().chunks(PANEL).zip(key_values.panels_mut());
-        hand_out(panels, tiles, |(x, mut key_values), scratch| {
+        let panels = x.tokens().chunks(PANEL).zip(A::KeyValues::panels_mut(key_values)).enumerate();
+        hand_out(panels, tiles, |(panel, (x, mut key_values)), scratch| {
             let rows = rows::<TILE>(x.len());
             for (i, x) in x.chunks(rows).enumerate() {
-                let place = Place { column: key_values.first + i * rows, before: 0 };
+                let place = Place { column: panel * PANEL + i * rows, before: 0 };
                 let nobody = &mut Unobserved;
                 let watch = &mut Watch::new(&Name::ROOT, nobody);
-                self.remember(x, place, &mut key_values, &mut scratch.input, watch);
+                self.remember(x, place, &mut key_values, scratch, watch);
             }
         });
 
@@ -62,7 +62,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         hand_out(parts, tiles, |(x, column), scratch| {
             let nobody = &mut Unobserved;
             let watch = &mut Watch::new(&Name::ROOT, nobody);
-            self.tile(x, Place { column, before: 0 }, scratch, watch, |_, _| (key_values, len), |_, _, _| ());
+            self.tile(x, Place { column, before: 0 }, scratch, watch, |_, _, _| (key_values, len), |_, _, _| ());
         });
     }
 }

@@ -6,7 +6,8 @@
 
 #![expect(unsafe_code, reason = "instructions that no intrinsic of stable Rust has")]
 
-use crate::integer::{greatest_magnitude, nearest, scales};
+use super::Row;
+use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
 use core::arch::asm;
 
 /// `T` tokens as integers of -127 to 127 times a scale for each.
@@ -27,7 +28,7 @@ impl<const T: usize, const IN: usize> Tokens<T, IN> {
         let (fours, rest) = self.integers.as_flattened_mut().split_at_mut(IN / 4 * 4 * T);
         let fours = fours.as_chunks_mut::<4>().0;
         for (token, x) in x.iter().enumerate() {
-            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()));
+            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
             if let Some(of_token) = self.scales.get_mut(token) {
                 *of_token = scale;
             }
@@ -212,4 +213,56 @@ pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i3
         by_fours!(IN, one_row, body);
     }
     a + x.rest(0, w)
+}
+
+/// Puts the integers of a row in the order in which [`two_dots`] reads them.
+#[inline(always)]
+pub(super) fn order(row: &mut [i16]) {
+    for [_, b, c, _] in row.as_chunks_mut::<4>().0 {
+        core::mem::swap(b, c);
+    }
+}
+
+/// The products of the integers of a row from one on, which is a multiple of 4, with two rows of as many weights.
+#[inline(always)]
+pub(super) fn two_dots<const N: usize>(row: &Row<N>, from: usize, w: [&[i8]; 2]) -> [i32; 2] {
+    let [u, v] = w;
+    let x = row.integers.get(from / 4 * 4..).unwrap_or_default();
+    let len = x.len().min(u.len()).min(v.len());
+    let (mut a, mut b) = (0i32, 0i32);
+    if len >= 4 {
+        // SAFETY: the loop runs len / 4 times, at least once. Each time it reads 4 bytes of u and of v, at any address as LDR may, and 4
+        // integers of x, whose address is a multiple of 4, since that of a row is and so many bytes before it are: within the `len` bytes
+        // of u and of v and the `len` integers of x. It writes nothing but the registers named here, and the flags.
+        unsafe {
+            asm!(
+                "2:
+                 ldrd {x02}, {x13}, [{x}], #8
+                 ldr {w4}, [{u}], #4
+                 sxtb16 {pair}, {w4}
+                 smlad {a}, {x02}, {pair}, {a}
+                 sxtb16 {pair}, {w4}, ror #8
+                 smlad {a}, {x13}, {pair}, {a}
+                 ldr {w4}, [{v}], #4
+                 sxtb16 {pair}, {w4}
+                 smlad {b}, {x02}, {pair}, {b}
+                 sxtb16 {pair}, {w4}, ror #8
+                 smlad {b}, {x13}, {pair}, {b}
+                 cmp {x}, {end}
+                 bne 2b",
+                x = inout(reg) x.as_ptr() => _,
+                end = in(reg) x.as_ptr().add(len / 4 * 4),
+                u = inout(reg) u.as_ptr() => _, v = inout(reg) v.as_ptr() => _,
+                a = inout(reg) a, b = inout(reg) b,
+                x02 = out(reg) _, x13 = out(reg) _, w4 = out(reg) _, pair = out(reg) _,
+                options(nostack, readonly));
+        }
+    }
+    for i in len / 4 * 4..len {
+        if let (Some(x), Some(u), Some(v)) = (x.get(i), u.get(i), v.get(i)) {
+            a += i32::from(*x) * i32::from(*u);
+            b += i32::from(*x) * i32::from(*v);
+        }
+    }
+    [a, b]
 }

@@ -4,11 +4,14 @@
 mod dsp;
 #[cfg(not(constformer_dsp))]
 mod portable;
+mod row;
 
 #[cfg(constformer_dsp)]
-use dsp::{Tokens, four_by_one, one_by_four, one_by_one};
+use dsp::{Tokens, four_by_one, one_by_four, one_by_one, order, two_dots};
 #[cfg(not(constformer_dsp))]
-use portable::{Tokens, four_by_one, one_by_four, one_by_one};
+use portable::{Tokens, four_by_one, one_by_four, one_by_one, order, two_dots};
+
+pub(crate) use row::Row;
 
 use super::Epilogue;
 use crate::machine::{Machine, Work};

@@ -1,6 +1,7 @@
 //! Sums of integer products in portable Rust.
 
-use crate::integer::{greatest_magnitude, nearest, scales};
+use super::Row;
+use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
 
 /// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
 pub(super) struct Tokens<const T: usize, const IN: usize> {
@@ -14,7 +15,7 @@ impl<const T: usize, const IN: usize> Tokens<T, IN> {
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
         for ((integers, of_token), x) in self.integers.iter_mut().zip(&mut self.scales).zip(x) {
-            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()));
+            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
             integers.iter_mut().zip(x).for_each(|(q, x)| *q = nearest(x * inverse));
             *of_token = scale;
         }
@@ -42,4 +43,15 @@ pub(super) fn one_by_four<const IN: usize>(x: &Tokens<1, IN>, w: &[[i8; IN]; 4])
 #[inline(always)]
 pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i32 {
     dot(&x.integers[0], w)
+}
+
+/// Puts the integers of a row in the order in which [`two_dots`] reads them.
+#[inline(always)]
+pub(super) const fn order(_: &mut [i16]) {}
+
+/// The products of the integers of a row from one on, which is a multiple of 4, with two rows of as many weights.
+#[inline(always)]
+pub(super) fn two_dots<const N: usize>(row: &Row<N>, from: usize, w: [&[i8]; 2]) -> [i32; 2] {
+    let x = row.integers.get(from..).unwrap_or_default();
+    w.map(|w| x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum())
 }

@@ -50,7 +50,7 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Keys<D_KV, SEQ_LEN> {
     }
 
     /// Forgets the `count` oldest of `len` keys.
-    pub(crate) fn let_go(&mut self, count: usize, len: usize) {
+    pub(super) fn let_go(&mut self, count: usize, len: usize) {
         let mut keys = self.all();
         for column in 0..D_KV {
             for token in count..len {
@@ -61,7 +61,7 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Keys<D_KV, SEQ_LEN> {
 }
 
 /// Keys to be written: all, or one panel.
-pub(super) struct KeysMut<'a, const D_KV: usize, const SEQ_LEN: usize> {
+pub(in super::super) struct KeysMut<'a, const D_KV: usize, const SEQ_LEN: usize> {
     numbers: &'a mut [f32],
     /// The first token; a panel begins with it.
     first: usize,
@@ -77,13 +77,13 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeysMut<'_, D_KV, SEQ_LEN> {
     }
 
     /// The number of `column` of the key of `token`; 0 where there is no such key.
-    pub(super) fn get(&self, column: usize, token: usize) -> f32 {
+    pub(in super::super) fn get(&self, column: usize, token: usize) -> f32 {
         let position = self.position(column, token);
         position.and_then(|position| self.numbers.get(position)).copied().unwrap_or_default()
     }
 
     /// Sets the number of `column` of the key of `token`, if there is such a key.
-    pub(super) fn set(&mut self, column: usize, token: usize, number: f32) {
+    pub(in super::super) fn set(&mut self, column: usize, token: usize, number: f32) {
         let position = self.position(column, token);
         if let Some(place) = position.and_then(|position| self.numbers.get_mut(position)) {
             *place = number;

@@ -1,11 +1,14 @@
 //! The heads of a tile of tokens: scores, softmax, context.
 
-use super::{KeyValues, Projections};
+use super::{
+    super::{Projections, observed::see},
+    KeyValues,
+};
 use crate::{
     activation::Identity,
     kernel::{PANEL, Product, ScaleRows, Store},
     machine::{Machine, Work},
-    mask::{Mask, visible},
+    mask::visible,
     math,
     observe::{Observer, Watch},
 };
@@ -73,25 +76,6 @@ where
             see::<P::Mask, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
                 scale.get(row).copied().unwrap_or(0.0)
             });
-        }
-    }
-}
-
-/// Sees what each query of a head has for the keys that it sees, times the `factor` of its row.
-#[inline(always)]
-fn see<K: Mask, O: Observer, const SEQ_LEN: usize>(
-    watch: &mut Watch<'_, O>,
-    name: &str,
-    head: usize,
-    rows: &[[f32; SEQ_LEN]],
-    [column, len]: [usize; 2],
-    factor: impl Fn(usize) -> f32,
-) {
-    if O::ACTIVE {
-        for (row, values) in rows.iter().enumerate() {
-            let values = values.map(|x| x * factor(row));
-            let seen = values.get(..visible::<K>(column + row, len)).unwrap_or(&values);
-            watch.field(name).index(head).row(row, seen);
         }
     }
 }
