@@ -88,7 +88,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
 
     const MACS: Macs = MultiHeadAttention::<F, D_MODEL, HEADS, T>::MACS
         .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
@@ -99,21 +99,22 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
+    type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
 
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
         name: &Name<'_>,
         observer: &mut O,
     ) {

@@ -121,7 +121,7 @@ pub trait CachedLayer<const D_MODEL: usize>: Layer<D_MODEL> {
     /// [`TooLong`] if the cache has no room for them; then nothing is changed.
     fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         cache: &mut Self::Cache<CAPACITY>,
         scratch: &mut Self::StepScratch<CAPACITY, TILE>,
     ) -> Result<(), TooLong>;

@@ -68,7 +68,8 @@ where
     P: Pooling,
     T: Format,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
 
     const MACS: Macs = E::MACS.and(L::MACS).and(Macs::once((D_MODEL * CLASSES) as u64));
 }
@@ -88,7 +89,7 @@ where
     pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
     ) -> Result<[f32; CLASSES], InputError> {
         self.observe(inputs, memory, &mut Unobserved)
     }
@@ -101,14 +102,14 @@ where
     pub fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         inputs: &[E::Input],
-        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
         observer: &mut O,
     ) -> Result<[f32; CLASSES], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        Watch::new(&Name::ROOT.field("embedding"), observer).sequence(stream);
         self.encoder.observe(stream, scratch, &Name::ROOT.field("encoder"), observer);
-        let logits = self.head.apply(P::pool(stream)?);
+        let logits = self.head.apply(&P::pool(stream)?);
         Watch::new(&Name::ROOT.field("head"), observer).row(0, &logits);
         Ok(logits)
     }
@@ -136,7 +137,7 @@ where
     pub fn start<'a, const SEQ_LEN: usize, const TILE: usize>(
         &'a self,
         inputs: &[E::Input],
-        memory: &'a mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &'a mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
     ) -> Result<Steps<'a, L, D_MODEL, SEQ_LEN, TILE>, InputError>
     where
         L: SteppedLayer<D_MODEL>,
@@ -158,6 +159,6 @@ where
     where
         L: SteppedLayer<D_MODEL>,
     {
-        Ok(self.head.apply(P::pool(steps.finish())?))
+        Ok(self.head.apply(&P::pool(steps.finish())?))
     }
 }

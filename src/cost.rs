@@ -1,6 +1,6 @@
 //! What a model costs, as constants.
 
-use crate::{message::Message, parameters::Parameters, plain::Zero, sequence::Sequence};
+use crate::{message::Message, parameters::Parameters, plain::Zero, sequence::Sequence, token_format::TokenFormat};
 use core::{fmt, marker::PhantomData};
 use zerocopy::FromZeros;
 
@@ -32,18 +32,18 @@ pub trait Model: Parameters {
 /// ```
 pub type Memory<M, const SEQ_LEN: usize, const TILE: usize = { crate::TILE }> = <M as Model>::Memory<SEQ_LEN, TILE>;
 
-/// The residual stream and the scratch of its layers, `S`.
+/// The residual stream, whose tokens are stored as `X`, and the scratch of its layers, `S`.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Working<const D_MODEL: usize, const SEQ_LEN: usize, S> {
+pub struct Working<const D_MODEL: usize, const SEQ_LEN: usize, S, X: TokenFormat = f32> {
     /// What the layers need to work; what it holds before and after does not matter. It comes first, where the memory is aligned:
     /// the stream ends with its length, so nothing after it would be.
     pub scratch: S,
     /// The tokens.
-    pub stream: Sequence<D_MODEL, SEQ_LEN>,
+    pub stream: Sequence<D_MODEL, SEQ_LEN, X>,
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero> Zero for Working<D_MODEL, SEQ_LEN, S> {
+impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero, X: TokenFormat> Zero for Working<D_MODEL, SEQ_LEN, S, X> {
     const ZERO: Self = Self { scratch: Zero::ZERO, stream: Zero::ZERO };
 }
 

@@ -18,6 +18,7 @@ use crate::{
     sequence::{Sequence, TooLong},
     shape::{SplitInto, Width},
     sub_layers::{Remembered, Remembers, SubLayers, TileScratch, see_after, see_before, see_output},
+    token_format::TokenFormat,
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -76,8 +77,9 @@ pub struct CrossScratch<
     const SOURCE_LEN: usize,
     const TILE: usize = { crate::TILE },
     K: KeyValueFormat = f32,
+    X: TokenFormat = f32,
 > {
-    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE, K>,
+    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE, K, X>,
     source: AttentionTile<D_MODEL, SOURCE_LEN, TILE, K>,
 }
 
@@ -88,7 +90,8 @@ impl<
     const SOURCE_LEN: usize,
     const TILE: usize,
     K: KeyValueFormat,
-> Zero for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K>
+    X: TokenFormat,
+> Zero for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X>
 {
     const ZERO: Self = Self { target: Zero::ZERO, source: Zero::ZERO };
 }
@@ -105,11 +108,11 @@ where
 
     fn extend<const TARGET_LEN: usize, const SOURCE_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut [[f32; D_MODEL]],
+        x: &mut [<T::Stream as TokenFormat>::Token<D_MODEL>],
         remembered: Remembered,
         target: &mut Remembers<T::KeyValues, D_MODEL, TARGET_LEN>,
         source: (&Remembers<T::KeyValues, D_MODEL, SOURCE_LEN>, usize),
-        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, T::KeyValues>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
         watch: &mut Watch<'_, O>,
     ) {
         let (key_values, source_len) = source;
@@ -205,15 +208,17 @@ where
     /// `source` becomes the keys and values of `encoded`, the output of an encoder.
     pub fn attend_to<const SOURCE_LEN: usize>(
         &self,
-        encoded: &Sequence<D_MODEL, SOURCE_LEN>,
+        encoded: &Sequence<D_MODEL, SOURCE_LEN, T::Stream>,
         source: &mut Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
     ) {
         for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
             let (root, nobody) = (Name::ROOT, &mut Unobserved);
             let nobody = &mut Watch::new(&root, nobody);
-            let start = Place { column: 0, before: 0 };
             let (all, room) = (&mut T::KeyValues::all(key_values), &mut [[0.0; D_MODEL]]);
-            T::KeyValues::remember(&block.cross_attention, encoded.tokens(), start, all, room, nobody);
+            encoded.read(|first, encoded| {
+                let place = Place { column: first, before: 0 };
+                T::KeyValues::remember(&block.cross_attention, encoded, place, all, room, nobody);
+            });
         }
         source.len = encoded.len() as u32;
     }
@@ -225,10 +230,10 @@ where
     /// [`TooLong`] if the cache has no room for them; then nothing is changed.
     pub fn extend<const SEQ_LEN: usize, const SOURCE_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
         cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
     ) -> Result<(), TooLong> {
         self.observe(x, source, cache, scratch, &Name::ROOT, &mut Unobserved)
     }
@@ -246,10 +251,10 @@ where
         O: Observer,
     >(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
         cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
         name: &Name<'_>,
         observer: &mut O,
     ) -> Result<(), TooLong> {
@@ -259,11 +264,11 @@ where
         for (i, ((block, target), of_source)) in layers {
             let watch = &mut watch.field("blocks");
             let of_source = (of_source, source.len as usize);
-            block.extend(x.tokens_mut(), remembered, target, of_source, scratch, &mut watch.index(i));
+            block.extend(x.stored_mut(), remembered, target, of_source, scratch, &mut watch.index(i));
         }
         cache.grow(x.len());
-        self.norm.forward(x.tokens_mut());
-        watch.field("norm").at(first).rows(x.tokens());
+        x.update(|_, tokens| self.norm.forward(tokens));
+        watch.field("norm").at(first).sequence(x);
         Ok(())
     }
 }

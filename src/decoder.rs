@@ -110,7 +110,7 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
 
     const MACS: Macs = GroupedQueryAttention::<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>::MACS
         .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
@@ -128,20 +128,22 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>;
+    type Stream = T::Stream;
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> =
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
 
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
@@ -214,22 +216,22 @@ where
 {
     type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>;
     type StepScratch<const CAPACITY: usize, const TILE: usize> =
-        TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues>;
+        TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream>;
 
     fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         cache: &mut Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream>,
     ) -> Result<(), TooLong> {
         let remembered = cache.remembered();
         let (root, nobody) = (Name::ROOT, &mut Unobserved);
         let nobody = &mut Watch::new(&root, nobody);
         for (block, key_values) in self.blocks.iter().zip(cache.room(x.len())?) {
-            block.sub_layers().extend(x.tokens_mut(), remembered, key_values, scratch, nobody, |_, _, _| ());
+            block.sub_layers().extend(x.stored_mut(), remembered, key_values, scratch, nobody, |_, _, _| ());
         }
         cache.grow(x.len());
-        self.norm.forward(x.tokens_mut());
+        x.update(|_, tokens| self.norm.forward(tokens));
         Ok(())
     }
 }
@@ -248,7 +250,7 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
 
     const MACS: Macs = DecoderBlock::<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>::MACS.times(LAYERS);
 }
@@ -266,25 +268,27 @@ impl<
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
-    type Scratch<const SEQ_LEN: usize, const TILE: usize> = Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>;
+    type Stream = T::Stream;
+    type Scratch<const SEQ_LEN: usize, const TILE: usize> =
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
 
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
         self.blocks.observe(x, scratch, &name.field("blocks"), observer);
-        self.norm.forward(x.tokens_mut());
-        Watch::new(&name.field("norm"), observer).rows(x.tokens());
+        x.update(|_, tokens| self.norm.forward(tokens));
+        Watch::new(&name.field("norm"), observer).sequence(x);
     }
 }

@@ -64,7 +64,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>>;
+        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
 
     const MACS: Macs = EncoderBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);
 }
@@ -74,37 +74,38 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
+    type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
 
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
         self.blocks.observe(x, scratch, &name.field("blocks"), observer);
-        self.norm.forward(x.tokens_mut());
-        Watch::new(&name.field("norm"), observer).rows(x.tokens());
+        x.update(|_, tokens| self.norm.forward(tokens));
+        Watch::new(&name.field("norm"), observer).sequence(x);
     }
 
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
+        batch: &mut [Sequence<D_MODEL, SEQ_LEN, T::Stream>],
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
     ) {
         self.blocks.forward_batch(batch, scratch);
         for x in batch {
-            self.norm.forward(x.tokens_mut());
+            x.update(|_, tokens| self.norm.forward(tokens));
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     parameters::Name,
     plain::Zero,
     sequence::Sequence,
+    token_format::TokenFormat,
 };
 use zerocopy::FromZeros;
 
@@ -17,13 +18,15 @@ use zerocopy::FromZeros;
     label = "a layer of tokens with {D_MODEL} features is wanted here"
 )]
 pub trait Layer<const D_MODEL: usize>: Model {
+    /// How the tokens are stored before and after: `f32`, mostly.
+    type Stream: TokenFormat;
     /// Working memory for up to `SEQ_LEN` tokens, `TILE` of them at a time. What it holds before and after does not matter.
     type Scratch<const SEQ_LEN: usize, const TILE: usize>: Zero + FromZeros;
 
     /// Replaces the tokens by the output of the layer.
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     );
 
@@ -31,19 +34,19 @@ pub trait Layer<const D_MODEL: usize>: Model {
     /// which nothing else is known shows its output.
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
         self.forward(x, scratch);
-        Watch::new(name, observer).rows(x.tokens());
+        Watch::new(name, observer).sequence(x);
     }
 
     /// Replaces the tokens of each sequence by the output of the layer. Sequences do not see one another.
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
+        batch: &mut [Sequence<D_MODEL, SEQ_LEN, Self::Stream>],
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     ) {
         for x in batch {
@@ -60,11 +63,12 @@ impl<L: Model, const N: usize> Model for [L; N] {
 }
 
 impl<L: Layer<D_MODEL>, const D_MODEL: usize, const N: usize> Layer<D_MODEL> for [L; N] {
+    type Stream = L::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> = L::Scratch<SEQ_LEN, TILE>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
@@ -72,7 +76,7 @@ impl<L: Layer<D_MODEL>, const D_MODEL: usize, const N: usize> Layer<D_MODEL> for
 
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
         name: &Name<'_>,
         observer: &mut O,
@@ -87,7 +91,7 @@ impl<L: Layer<D_MODEL>, const D_MODEL: usize, const N: usize> Layer<D_MODEL> for
     /// Layer by layer, so that each layer's weights are read from memory once.
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
+        batch: &mut [Sequence<D_MODEL, SEQ_LEN, Self::Stream>],
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     ) {
         for layer in self {

@@ -60,6 +60,7 @@ mod shape;
 mod similarity;
 mod steps;
 mod sub_layers;
+mod token_format;
 pub mod tokenizer;
 
 pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
@@ -79,7 +80,7 @@ pub use embedding::{
 pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
-pub use format::{Format, Int8, Int8Cache, Int8Rows, Matrix, Panels};
+pub use format::{Format, Int8, Int8Cache, Int8Rows, Int8Stream, Matrix, Panels};
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;
@@ -107,6 +108,7 @@ pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, Spl
 pub use similarity::{cosine, normalize};
 pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
+pub use token_format::TokenFormat;
 
 pub use typenum;
 #[doc(hidden)]

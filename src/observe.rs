@@ -1,6 +1,6 @@
 //! What happens inside of a model, for those who want to see it.
 
-use crate::parameters::Name;
+use crate::{parameters::Name, sequence::Sequence, token_format::TokenFormat};
 
 /// Sees the activations of a forward pass by name.
 ///
@@ -147,6 +147,16 @@ impl<'a, O: Observer> Watch<'a, O> {
     pub(crate) fn row(&mut self, row: usize, values: &[f32]) {
         if O::ACTIVE {
             self.observer.see(&self.name, self.token + row, values);
+        }
+    }
+
+    /// Sees the tokens of a sequence.
+    pub(crate) fn sequence<S: TokenFormat, const D_MODEL: usize, const SEQ_LEN: usize>(
+        &mut self,
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) {
+        if O::ACTIVE {
+            x.read(|first, tokens| self.further(first).rows(tokens));
         }
     }
 

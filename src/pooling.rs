@@ -1,20 +1,23 @@
 //! One vector for a whole sequence.
 
-use crate::sequence::{Empty, Sequence};
+use crate::{
+    sequence::{Empty, Sequence},
+    token_format::TokenFormat,
+};
 
 /// How a sequence becomes one vector: [`FirstToken`] or [`Mean`].
 pub trait Pooling: Copy + Send + Sync + 'static {
     /// What tells it from others in the fingerprint of a model.
     const NAME: &'static str;
 
-    /// The vector. It takes the place of the first token, so that it needs no memory of its own.
+    /// The vector.
     ///
     /// # Errors
     ///
     /// [`Empty`] if there is no token.
-    fn pool<const D_MODEL: usize, const SEQ_LEN: usize>(
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<&[f32; D_MODEL], Empty>;
+    fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[f32; D_MODEL], Empty>;
 }
 
 /// y = x₀: the class token of BERT and ViT
@@ -28,29 +31,31 @@ pub struct Mean;
 impl Pooling for FirstToken {
     const NAME: &'static str = "first token";
 
-    fn pool<const D_MODEL: usize, const SEQ_LEN: usize>(
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<&[f32; D_MODEL], Empty> {
-        x.tokens().first().ok_or(Empty)
+    fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[f32; D_MODEL], Empty> {
+        x.get(0).ok_or(Empty)
     }
 }
 
 impl Pooling for Mean {
     const NAME: &'static str = "mean";
 
-    fn pool<const D_MODEL: usize, const SEQ_LEN: usize>(
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<&[f32; D_MODEL], Empty> {
-        let scale = 1.0 / x.len() as f32;
-        let (first, rest) = x.tokens_mut().split_first_mut().ok_or(Empty)?;
-        for token in rest {
-            for (sum, x) in first.iter_mut().zip(token) {
-                *sum += *x;
+    fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[f32; D_MODEL], Empty> {
+        let mut mean = x.get(0).ok_or(Empty)?;
+        x.read(|first, tokens| {
+            for token in tokens.iter().skip(usize::from(first == 0)) {
+                for (sum, x) in mean.iter_mut().zip(token) {
+                    *sum += *x;
+                }
             }
-        }
-        for sum in first.iter_mut() {
+        });
+        let scale = 1.0 / x.len() as f32;
+        for sum in &mut mean {
             *sum *= scale;
         }
-        Ok(first)
+        Ok(mean)
     }
 }

@@ -39,6 +39,11 @@ parameters! { [const D_MODEL: usize, const POSITIONS: usize] LearnedPositions<D_
 }
 
 impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POSITIONS> {
+    /// Adds to the tokens the vectors of the positions from `first` on, as far as there are any.
+    pub(crate) fn add(&self, first: usize, tokens: &mut [[f32; D_MODEL]]) {
+        add(self.weight.rows.get(first..).unwrap_or_default(), tokens);
+    }
+
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
@@ -88,6 +93,11 @@ pub struct SinusoidalPositions<const D_MODEL: usize, const POSITIONS: usize> {
 }
 
 impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, POSITIONS> {
+    /// As [`LearnedPositions::add`].
+    pub(crate) fn add(&self, first: usize, tokens: &mut [[f32; D_MODEL]]) {
+        add(self.table.get(first..).unwrap_or_default(), tokens);
+    }
+
     /// The table. Make it a `static` or a `const`, so that it is computed at compile time.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "`default()` could not be a constant")]
@@ -131,7 +141,7 @@ impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, 
 }
 
 /// Refuses to compile a sequence that has room for more tokens than there are positions.
-const fn assert_room<const SEQ_LEN: usize, const POSITIONS: usize>() {
+pub(crate) const fn assert_room<const SEQ_LEN: usize, const POSITIONS: usize>() {
     if SEQ_LEN > POSITIONS {
         Message::new()
             .text("the sequence has room for ")
@@ -144,15 +154,13 @@ const fn assert_room<const SEQ_LEN: usize, const POSITIONS: usize>() {
 }
 
 /// Adds the rows of the table from `position` on, if there are so many.
-fn add_at<const D_MODEL: usize, const SEQ_LEN: usize>(
-    table: &[[f32; D_MODEL]],
+fn add_at<const D_MODEL: usize, const SEQ_LEN: usize, const POSITIONS: usize>(
+    table: &[[f32; D_MODEL]; POSITIONS],
     position: usize,
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
 ) -> Result<(), NoPosition> {
-    let end = position.saturating_add(x.len());
-    let rows =
-        table.get(position..end).ok_or(NoPosition { position: end.saturating_sub(1), positions: table.len() })?;
-    add(rows, x.tokens_mut());
+    NoPosition::check::<POSITIONS>(position, x.len())?;
+    add(table.get(position..).unwrap_or_default(), x.tokens_mut());
     Ok(())
 }
 
@@ -171,6 +179,14 @@ pub struct NoPosition {
     pub position: usize,
     /// Number of positions.
     pub positions: usize,
+}
+
+impl NoPosition {
+    /// An error if there are not `count` positions from `first` on.
+    pub(crate) const fn check<const POSITIONS: usize>(first: usize, count: usize) -> Result<(), Self> {
+        let end = first.saturating_add(count);
+        if end > POSITIONS { Err(Self { position: end.saturating_sub(1), positions: POSITIONS }) } else { Ok(()) }
+    }
 }
 
 impl fmt::Display for NoPosition {

@@ -1,6 +1,6 @@
 //! The residual stream: tokens in a row.
 
-use crate::plain::Zero;
+use crate::{plain::Zero, token_format::TokenFormat};
 use core::{error::Error, fmt};
 use nalgebra::{Const, Dyn, MatrixView, MatrixViewMut, SMatrix, U1};
 use zerocopy::FromZeros;
@@ -22,8 +22,8 @@ use zerocopy::FromZeros;
 /// # Ok::<(), constformer::TooLong>(())
 /// ```
 #[derive(Clone, Debug, FromZeros)]
-pub struct Sequence<const D_MODEL: usize, const SEQ_LEN: usize> {
-    tokens: [[f32; D_MODEL]; SEQ_LEN],
+pub struct Sequence<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat = f32> {
+    tokens: [S::Token<D_MODEL>; SEQ_LEN],
     len: u32, // so that its size is the same on a host and on a microcontroller
 }
 
@@ -32,7 +32,7 @@ pub type Tokens<'a, const D_MODEL: usize> = MatrixView<'a, f32, Const<D_MODEL>, 
 /// The tokens in use, one a column, where they lie, to change them.
 pub type TokensMut<'a, const D_MODEL: usize> = MatrixViewMut<'a, f32, Const<D_MODEL>, Dyn, U1, Const<D_MODEL>>;
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
+impl<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat> Sequence<D_MODEL, SEQ_LEN, S> {
     /// The most tokens it can hold.
     pub const CAPACITY: usize = SEQ_LEN;
 
@@ -68,14 +68,14 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
         TooLong::check::<SEQ_LEN>(len)?;
         let old = self.len();
         if let Some(new) = self.tokens.get_mut(old..len) {
-            new.fill([0.0; D_MODEL]);
+            new.fill(Zero::ZERO);
         }
         self.len = len as u32;
         Ok(())
     }
 
     /// As many tokens as `other` has, with any content.
-    pub(crate) const fn match_len<const OTHER: usize>(&mut self, other: &Sequence<OTHER, SEQ_LEN>) {
+    pub(crate) const fn match_len<const OTHER: usize>(&mut self, other: &Sequence<OTHER, SEQ_LEN, S>) {
         self.len = other.len;
     }
 
@@ -87,7 +87,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     pub fn push(&mut self, token: &[f32; D_MODEL]) -> Result<(), TooLong> {
         let len = self.len();
         let place = self.tokens.get_mut(len).ok_or(TooLong { capacity: SEQ_LEN, found: len + 1 })?;
-        *place = *token;
+        S::store(token, place);
         self.len += 1;
         Ok(())
     }
@@ -100,21 +100,55 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     pub fn assign(&mut self, tokens: &[[f32; D_MODEL]]) -> Result<(), TooLong> {
         let found = tokens.len();
         let places = self.tokens.get_mut(..found).ok_or(TooLong { capacity: SEQ_LEN, found })?;
-        places.copy_from_slice(tokens);
+        tokens.iter().zip(places).for_each(|(token, place)| S::store(token, place));
         self.len = found as u32;
         Ok(())
     }
 
+    /// The token at `position`, the first being at 0; `None` if there are fewer.
+    #[must_use]
+    pub fn get(&self, position: usize) -> Option<[f32; D_MODEL]> {
+        self.stored().get(position).map(S::load)
+    }
+
+    /// The last token; `None` if there is none.
+    #[must_use]
+    pub fn last(&self) -> Option<[f32; D_MODEL]> {
+        self.stored().last().map(S::load)
+    }
+
+    /// Shows some tokens after the other, and the number of the first, until there are no more: all at once, if they are `f32`.
+    pub fn read(&self, see: impl FnMut(usize, &[[f32; D_MODEL]])) {
+        S::read(self.stored(), see);
+    }
+
+    /// As [`read`](Self::read), to change them.
+    pub fn update(&mut self, change: impl FnMut(usize, &mut [[f32; D_MODEL]])) {
+        S::update(self.stored_mut(), change);
+    }
+
+    /// The tokens, in order, as they are stored.
+    pub(crate) fn stored(&self) -> &[S::Token<D_MODEL>] {
+        &self.tokens[..self.len().min(SEQ_LEN)]
+    }
+
+    /// The tokens, in order, as they are stored, to change them.
+    pub(crate) fn stored_mut(&mut self) -> &mut [S::Token<D_MODEL>] {
+        let len = self.len().min(SEQ_LEN);
+        &mut self.tokens[..len]
+    }
+}
+
+impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     /// The tokens, in order.
     #[must_use]
     pub fn tokens(&self) -> &[[f32; D_MODEL]] {
-        &self.tokens[..self.len().min(SEQ_LEN)]
+        self.stored()
     }
 
     /// The tokens, in order, to change them.
     pub fn tokens_mut(&mut self) -> &mut [[f32; D_MODEL]] {
-        let len = self.len().min(SEQ_LEN);
-        &mut self.tokens[..len]
+        self.stored_mut()
     }
 
     /// The tokens as a matrix of `nalgebra`, one a column, without a copy.
@@ -130,22 +164,22 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Sequence<D_MODEL, SEQ_LEN> {
     }
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for Sequence<D_MODEL, SEQ_LEN> {
+impl<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat> Zero for Sequence<D_MODEL, SEQ_LEN, S> {
     const ZERO: Self = Self { tokens: Zero::ZERO, len: 0 };
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize> Default for Sequence<D_MODEL, SEQ_LEN> {
+impl<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat> Default for Sequence<D_MODEL, SEQ_LEN, S> {
     fn default() -> Self {
         Self::ZERO
     }
 }
 
 /// The tokens in use are the same; what lies beyond them does not matter, and neither does the capacity.
-impl<const D_MODEL: usize, const SEQ_LEN: usize, const OTHER: usize> PartialEq<Sequence<D_MODEL, OTHER>>
-    for Sequence<D_MODEL, SEQ_LEN>
+impl<const D_MODEL: usize, const SEQ_LEN: usize, const OTHER: usize, S: TokenFormat>
+    PartialEq<Sequence<D_MODEL, OTHER, S>> for Sequence<D_MODEL, SEQ_LEN, S>
 {
-    fn eq(&self, other: &Sequence<D_MODEL, OTHER>) -> bool {
-        self.tokens() == other.tokens()
+    fn eq(&self, other: &Sequence<D_MODEL, OTHER, S>) -> bool {
+        self.stored() == other.stored()
     }
 }
 

@@ -47,14 +47,14 @@ pub trait SteppedLayer<const D_MODEL: usize>: Layer<D_MODEL> {
     fn step<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         step: usize,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     );
 
     /// The forward pass, of which no step is taken yet; when all are, the tokens are replaced by the output of the layer.
     fn start<'a, const SEQ_LEN: usize, const TILE: usize>(
         &'a self,
-        x: &'a mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &'a mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &'a mut Self::Scratch<SEQ_LEN, TILE>,
     ) -> Steps<'a, Self, D_MODEL, SEQ_LEN, TILE> {
         let count = Self::steps::<TILE>(x.len());
@@ -65,7 +65,7 @@ pub trait SteppedLayer<const D_MODEL: usize>: Layer<D_MODEL> {
 /// A forward pass, an iterator over its steps: each is taken when it is asked for, and is its own number.
 pub struct Steps<'a, L: Layer<D_MODEL>, const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> {
     layer: &'a L,
-    x: &'a mut Sequence<D_MODEL, SEQ_LEN>,
+    x: &'a mut Sequence<D_MODEL, SEQ_LEN, L::Stream>,
     scratch: &'a mut L::Scratch<SEQ_LEN, TILE>,
     next: usize,
     count: usize,
@@ -75,7 +75,7 @@ impl<'a, L: SteppedLayer<D_MODEL>, const D_MODEL: usize, const SEQ_LEN: usize, c
     Steps<'a, L, D_MODEL, SEQ_LEN, TILE>
 {
     /// Takes all steps that are left; returns the output.
-    pub fn finish(mut self) -> &'a mut Sequence<D_MODEL, SEQ_LEN> {
+    pub fn finish(mut self) -> &'a mut Sequence<D_MODEL, SEQ_LEN, L::Stream> {
         self.by_ref().for_each(drop);
         self.x
     }
@@ -115,7 +115,7 @@ impl<L: SteppedLayer<D_MODEL>, const D_MODEL: usize, const N: usize> SteppedLaye
     fn step<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         step: usize,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
     ) {
         let each = L::steps::<TILE>(x.len());
@@ -140,13 +140,13 @@ macro_rules! stepped {
             fn step<const SEQ_LEN: usize, const TILE: usize>(
                 &self,
                 step: usize,
-                x: &mut Sequence<D_MODEL, SEQ_LEN>,
+                x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
                 scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
             ) {
                 let Scratch { key_values, tile } = scratch;
                 let (root, nobody) = (Name::ROOT, &mut Unobserved);
                 let (none, nobody) = (Remembered::default(), &mut Watch::new(&root, nobody));
-                self.sub_layers().step(step, x.tokens_mut(), none, key_values, tile, nobody, |_, _, _| ());
+                self.sub_layers().step(step, x.stored_mut(), none, key_values, tile, nobody, |_, _, _| ());
             }
         }
     };
@@ -162,13 +162,13 @@ macro_rules! stepped {
             fn step<const SEQ_LEN: usize, const TILE: usize>(
                 &self,
                 step: usize,
-                x: &mut Sequence<D_MODEL, SEQ_LEN>,
+                x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
                 scratch: &mut Self::Scratch<SEQ_LEN, TILE>,
             ) {
                 if step + 1 < Self::steps::<TILE>(x.len()) {
                     self.blocks.step(step, x, scratch);
                 } else {
-                    self.norm.forward(x.tokens_mut());
+                    x.update(|_, tokens| self.norm.forward(tokens));
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::{
     plain::Zero,
     residual::{Placement, after, before},
     sequence::Sequence,
+    token_format::TokenFormat,
 };
 use core::marker::PhantomData;
 use zerocopy::FromZeros;
@@ -28,9 +29,10 @@ pub struct Scratch<
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
     K: KeyValueFormat = f32,
+    X: TokenFormat = f32,
 > {
     pub(crate) key_values: K::KeyValues<D_KV, SEQ_LEN>,
-    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>,
+    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>,
 }
 
 impl<
@@ -40,7 +42,8 @@ impl<
     const TILE: usize,
     const D_KV: usize,
     K: KeyValueFormat,
-> Zero for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, K>
+    X: TokenFormat,
+> Zero for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, K, X>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tile: Zero::ZERO };
 }
@@ -54,15 +57,37 @@ pub struct TileScratch<
     const SEQ_LEN: usize,
     const TILE: usize = { crate::TILE },
     K: KeyValueFormat = f32,
+    X: TokenFormat = f32,
 > {
+    /// The tokens, if they are stored otherwise than they are computed.
+    pub(crate) tokens: X::Room<D_MODEL, TILE>,
+    pub(crate) work: Work<D_MODEL, D_FF, SEQ_LEN, TILE, K>,
+}
+
+/// What the sub-layers need besides the tokens of the tile.
+#[derive(Debug, FromZeros)]
+#[repr(C)]
+pub struct Work<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: KeyValueFormat> {
     pub(crate) attention: AttentionTile<D_MODEL, SEQ_LEN, TILE, K>,
     pub(crate) feed_forward: FeedForwardScratch<D_FF, TILE>,
     /// What a sub-layer is given, if that is normalised first.
     pub(crate) input: [[f32; D_MODEL]; TILE],
 }
 
+impl<
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const SEQ_LEN: usize,
+    const TILE: usize,
+    K: KeyValueFormat,
+    X: TokenFormat,
+> Zero for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>
+{
+    const ZERO: Self = Self { tokens: Zero::ZERO, work: Zero::ZERO };
+}
+
 impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: KeyValueFormat> Zero
-    for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>
+    for Work<D_MODEL, D_FF, SEQ_LEN, TILE, K>
 {
     const ZERO: Self = Self { attention: Zero::ZERO, feed_forward: Zero::ZERO, input: Zero::ZERO };
 }
@@ -110,8 +135,8 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         O: Observer,
     >(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, A::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, A::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, A::KeyValues, A::Stream>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
@@ -119,7 +144,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         W: PositionWise<D_MODEL, D_FF>,
     {
         let Scratch { key_values, tile } = scratch;
-        self.extend(x.tokens_mut(), Remembered::default(), key_values, tile, watch, |_, _, _| ());
+        self.extend(x.stored_mut(), Remembered::default(), key_values, tile, watch, |_, _, _| ());
     }
 
     /// Replaces the tokens `x` by the output of the block, and remembers them too. `between` is what happens to a tile of
@@ -133,10 +158,10 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         O: Observer,
     >(
         &self,
-        x: &mut [[f32; D_MODEL]],
+        x: &mut [<A::Stream as TokenFormat>::Token<D_MODEL>],
         remembered: Remembered,
         key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
-        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream>,
         watch: &mut Watch<'_, O>,
         mut between: impl FnMut(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
@@ -161,10 +186,10 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     >(
         &self,
         step: usize,
-        x: &mut [[f32; D_MODEL]],
+        x: &mut [<A::Stream as TokenFormat>::Token<D_MODEL>],
         remembered: Remembered,
         key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream>,
         watch: &mut Watch<'_, O>,
         between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
     ) where
@@ -179,13 +204,15 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         let place = Place { column: remembered.tokens + tile * rows, before: remembered.let_go };
         let watch = &mut watch.at(place.position());
         let Some(x) = x.chunks_mut(rows).nth(tile) else { return };
+        let TileScratch { tokens, work } = scratch;
+        let x = A::Stream::tile(x, tokens);
         if step < first_pass {
-            return self.remember(x, place, &mut A::KeyValues::all(key_values), scratch, watch);
+            return self.remember(x.tokens, place, &mut A::KeyValues::all(key_values), work, watch);
         }
         self.tile(
-            x,
+            x.tokens,
             place,
-            scratch,
+            work,
             watch,
             move |normed, room, watch| {
                 if A::Mask::CAUSAL {
@@ -202,6 +229,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
             },
             between,
         );
+        x.store();
     }
 
     /// Writes the keys and values of a tile of tokens.
@@ -217,15 +245,15 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         x: &[[f32; D_MODEL]],
         place: Place,
         to: &mut <A::KeyValues as KeyValueFormat>::Part<'_, D_KV, SEQ_LEN>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
     {
         let [attention_name, ..] = self.names;
-        let normed = before::<P, D_MODEL>(self.attention_norm, x, &mut scratch.input);
-        let (room, watch) = (&mut scratch.attention.query, &mut watch.field(attention_name));
+        let normed = before::<P, D_MODEL>(self.attention_norm, x, &mut work.input);
+        let (room, watch) = (&mut work.attention.query, &mut watch.field(attention_name));
         A::KeyValues::remember(self.attention, normed, place, to, room, watch);
     }
 
@@ -243,7 +271,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         &self,
         x: &mut [[f32; D_MODEL]],
         place: Place,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
         watch: &mut Watch<'_, O>,
         known: impl FnOnce(
             &[[f32; D_MODEL]],
@@ -256,7 +284,7 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
-        let TileScratch { attention, feed_forward, input } = scratch;
+        let Work { attention, feed_forward, input } = work;
         let [attention_name, norm_name, residual_name] = self.names;
         let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
         see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);

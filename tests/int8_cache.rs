@@ -35,7 +35,9 @@ fn context(queries: &[Vec<f64>], keys: &[Vec<f64>], values: &[Vec<f64>], visible
             let query = rounded(&query[columns.clone()], 2047.0);
             let scores: Vec<f64> = keys[..visible(row)]
                 .iter()
-                .map(|key| query.iter().zip(&key[columns.clone()]).map(|(q, k)| q * k).sum::<f64>() / (D_HEAD as f64).sqrt())
+                .map(|key| {
+                    query.iter().zip(&key[columns.clone()]).map(|(q, k)| q * k).sum::<f64>() / (D_HEAD as f64).sqrt()
+                })
                 .collect();
             let greatest = scores.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
             let weights: Vec<f64> = scores.iter().map(|x| (x - greatest).exp()).collect();

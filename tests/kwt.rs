@@ -5,8 +5,8 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Boxed, Classifier, Embedding, Encoder, FirstToken, Int8, Kwt, Layer, Memory, Parameters, PatchEmbedding, Plan,
-    Working, boxed, image, quantize,
+    Boxed, Classifier, Embedding, Encoder, FirstToken, Int8, Int8Cache, Int8Stream, Kwt, Layer, Memory, Parameters,
+    PatchEmbedding, Plan, Working, boxed, image, quantize,
 };
 
 type Kws<T = f32> = Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, 12, 64, 256, 1, T>, 64, 12, FirstToken, T>;
@@ -94,6 +94,30 @@ fn in_integers_it_hears_what_it_heard() {
     }
     let flash = [Plan::<Kws, 99>::FLASH, Plan::<Kws<Int8>, 99>::FLASH];
     println!("Int8: {agree} of 220 as in f32, {right} right, logits within {error:.1e}, {flash:?} bytes of flash");
+    assert!(labels.len() == 220 && agree >= 219);
+}
+
+/// On a microcontroller, all in 8 bits: weights, keys, values and the tokens between layers.
+#[test]
+fn in_28_kb_it_hears_what_it_heard() {
+    type Small = Int8Stream<Int8Cache<Int8>>;
+    const { assert!(Plan::<Kws<Small>, 99, 4>::RAM <= 28_000) };
+    let Some(kws) = kws() else { return };
+    let small: Boxed<Kws<Small>> = quantize(&*kws);
+    let mut clips = Golden::model("kwt1/kwt1_mfcc_220clips.safetensors").unwrap();
+    let frames = clips.take("mfcc").rows::<40>();
+    let labels = clips.take("label").numbers;
+    let (mut memory, mut of_small) = (boxed::<Memory<Kws, 99>>(), boxed::<Memory<Kws<Small>, 99, 4>>());
+    let (mut agree, mut right, mut error) = (0, 0, 0f32);
+    for (frames, label) in frames.chunks_exact(98).zip(&labels) {
+        let expected = kws.forward(frames, &mut memory).unwrap();
+        let found = small.forward(frames, &mut of_small).unwrap();
+        error = error.max(distance(&found, &expected));
+        agree += usize::from(argmax(&found) == argmax(&expected));
+        right += usize::from(argmax(&found) == Some(*label as usize));
+    }
+    let ram = Plan::<Kws<Small>, 99, 4>::RAM;
+    println!("all in 8 bits: {agree} of 220 as in f32, {right} right, logits within {error:.1e}, {ram} bytes of RAM");
     assert!(labels.len() == 220 && agree >= 219);
 }
 

@@ -211,6 +211,8 @@ struct Single;
 
 impl Format for Single {
     type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
+    type KeyValues = f32;
+    type Stream = f32;
 }
 
 mod one_order {

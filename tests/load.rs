@@ -144,7 +144,7 @@ fn bert() {
     // The mean of the hidden states is the vector of the text.
     let hidden = model.hidden(&[5, 6, 7], &mut memory).unwrap().to_vec();
     let mean: Vec<f64> = (0..22).map(|i| hidden.iter().map(|x| f64::from(x[i])).sum::<f64>() / 3.0).collect();
-    assert!(common::max_error(model.forward(&[5, 6, 7], &mut memory).unwrap(), mean) < 1e-6);
+    assert!(common::max_error(&model.forward(&[5, 6, 7], &mut memory).unwrap(), mean) < 1e-6);
 }
 
 /// With the prefix `bert.` and the heads of the pre-training, and with the names of norms that old files have.

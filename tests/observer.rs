@@ -169,6 +169,7 @@ fn a_layer_of_ones_own() {
         const MACS: Macs = Macs::per_token(2);
     }
     impl Layer<2> for Double {
+        type Stream = f32;
         type Scratch<const SEQ_LEN: usize, const TILE: usize> = Sequence<2, 0>;
 
         fn forward<const SEQ_LEN: usize, const TILE: usize>(

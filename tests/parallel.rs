@@ -5,9 +5,9 @@ mod common;
 
 use common::random::Random;
 use constformer::{
-    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Layer, Llama, Macs, Memory, Model,
-    ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding, TextEncoder, Vit, Working, Zero,
-    boxed, forward_batch_parallel, model,
+    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Int8Cache, Int8Stream, Layer,
+    Llama, Macs, Memory, Model, ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding,
+    TextEncoder, TokenFormat, Vit, Working, Zero, boxed, forward_batch_parallel, model,
 };
 use rayon::ThreadPool;
 use std::{
@@ -33,6 +33,10 @@ fn random<L: constformer::Parameters>() -> constformer::Boxed<L> {
     model
 }
 
+fn values<const D: usize, const L: usize, S: TokenFormat>(x: &Sequence<D, L, S>) -> Vec<[f32; D]> {
+    (0..x.len()).map_while(|i| x.get(i)).collect()
+}
+
 /// As `assert_eq`, for bits: a zero has a sign, and NaN is NaN.
 fn assert_same<const D: usize>(what: &str, found: &[[f32; D]], expected: &[[f32; D]]) {
     let bits = |tokens: &[[f32; D]]| -> Vec<_> { tokens.as_flattened().iter().map(|x| x.to_bits()).collect() };
@@ -48,9 +52,9 @@ where
     let layer = random::<L>();
     let mut scratch = boxed::<L::Scratch<SEQ_LEN, TILE>>();
     let mut parallel_scratch = boxed::<L::ParallelScratch<SEQ_LEN, THREADS, TILE>>();
-    let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN>>();
-    let mut y = boxed::<Sequence<D_MODEL, SEQ_LEN>>();
-    let mut run = |x: &mut Sequence<D_MODEL, SEQ_LEN>, pool: &ThreadPool| {
+    let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN, L::Stream>>();
+    let mut y = boxed::<Sequence<D_MODEL, SEQ_LEN, L::Stream>>();
+    let mut run = |x: &mut Sequence<D_MODEL, SEQ_LEN, L::Stream>, pool: &ThreadPool| {
         pool.install(|| layer.forward_parallel(x, &mut *parallel_scratch));
     };
     for len in [0, 1, 7, 8, 9, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 101] {
@@ -63,13 +67,13 @@ where
         for pool in pools() {
             // What the scratch holds does not matter.
             y.resize(SEQ_LEN).unwrap();
-            y.tokens_mut().fill([f32::NAN; D_MODEL]);
+            y.update(|_, tokens| tokens.fill([f32::NAN; D_MODEL]));
             run(&mut y, pool);
             y.assign(&tokens).unwrap();
             run(&mut y, pool);
             let threads = pool.current_num_threads();
             let what = format!("{len} of {SEQ_LEN} tokens, {TILE} at a time, {THREADS} scratches, {threads} threads");
-            assert_same(&what, y.tokens(), x.tokens());
+            assert_same(&what, &values(&y), &values(&x));
         }
     }
 }
@@ -85,6 +89,13 @@ fn decoders() {
     check::<Encoder<Gpt2, 2, 21, 35, 3>, 21, 101, 2, 48>();
     check::<Decoder<Llama, 2, 42, 67, 3, f32, 1, 14>, 42, 101, 8, 32>();
     check::<[DecoderBlock<Llama<HalfSplit>, 42, 67, 3, f32, 1, 14>; 2], 42, 101, 3, 5>();
+}
+
+#[test]
+fn memory_of_8_bits() {
+    check::<Encoder<Bert, 2, 21, 35, 3, Int8Stream<Int8Cache<f32>>>, 21, 101, 3, 48>();
+    check::<Encoder<Gpt2, 2, 21, 35, 3, Int8Stream<f32>>, 21, 101, 8, 5>();
+    check::<Decoder<Llama, 2, 42, 67, 3, Int8Cache<f32>, 1, 14>, 42, 101, 5, 32>();
 }
 
 #[test]
@@ -162,7 +173,7 @@ where
 {
     let layer = random::<L>();
     let mut random = Random(5);
-    let batch: Vec<Sequence<D_MODEL, SEQ_LEN>> = lens
+    let batch: Vec<Sequence<D_MODEL, SEQ_LEN, L::Stream>> = lens
         .iter()
         .map(|len| {
             let mut x = Sequence::new();
@@ -179,7 +190,7 @@ where
             forward_batch_parallel::<L, D_MODEL, SEQ_LEN, TILE, THREADS>(&layer, &mut found, &mut scratches);
         });
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            assert_same(&format!("sequence {i} of {lens:?}, {THREADS} scratches"), found.tokens(), expected.tokens());
+            assert_same(&format!("sequence {i} of {lens:?}, {THREADS} scratches"), &values(found), &values(expected));
         }
     }
 }
@@ -205,7 +216,7 @@ fn models() {
         let model = random::<Texts>();
         let mut expected = boxed::<Memory<Texts, 101>>();
         let expected = model.forward(&ids, &mut expected).unwrap();
-        assert_same("text", &[*pool.install(|| model.forward_parallel(&ids, &mut *memory)).unwrap()], &[*expected]);
+        assert_same("text", &[pool.install(|| model.forward_parallel(&ids, &mut *memory)).unwrap()], &[expected]);
 
         let model = random::<Classes>();
         let expected = model.forward(&ids, &mut boxed::<Memory<Classes, 101>>()).unwrap();
@@ -225,6 +236,7 @@ impl Model for Witness {
 }
 
 impl Layer<2> for Witness {
+    type Stream = f32;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> = f32;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(&self, x: &mut Sequence<2, SEQ_LEN>, tokens: &mut f32) {

@@ -15,7 +15,7 @@ fn check<L: SteppedLayer<D>, const D: usize, const TILE: usize>(len: usize) -> u
     random.fill(&mut *layer);
     let tokens = random.tokens::<D>(len);
     let mut scratch = boxed::<L::Scratch<13, TILE>>();
-    let [mut at_once, mut x, mut y] = [(); 3].map(|()| boxed::<Sequence<D, 13>>());
+    let [mut at_once, mut x, mut y] = [(); 3].map(|()| boxed::<Sequence<D, 13, L::Stream>>());
     at_once.assign(&tokens).unwrap();
     layer.forward(&mut at_once, &mut scratch);
 
@@ -24,14 +24,14 @@ fn check<L: SteppedLayer<D>, const D: usize, const TILE: usize>(len: usize) -> u
     let count = steps.len();
     assert_eq!(count, L::steps::<TILE>(len));
     assert!(steps.eq(0..count));
-    assert_eq!(x.tokens(), at_once.tokens());
+    assert_eq!(*x, *at_once);
 
     // Half of them, and the rest at once; what the scratch held does not matter.
     y.assign(&tokens).unwrap();
     let mut steps = layer.start(&mut y, &mut scratch);
     assert_eq!(steps.by_ref().take(count / 2).count(), count / 2);
     assert_eq!(steps.len(), count - count / 2);
-    assert_eq!(steps.finish().tokens(), at_once.tokens());
+    assert_eq!(*steps.finish(), *at_once);
     count
 }
 

@@ -61,12 +61,12 @@ impl Embedder {
             self.model.embedding.forward(&self.tokenizer.encode_special(text, SEQ_LEN)?, x)?;
         }
         self.model.encoder.forward_batch(&mut self.batch, &mut self.memory.scratch);
-        let vector = |x| {
-            let mut vector = *Mean::pool(x)?;
+        let vector = |x: &Sequence<D_MODEL, SEQ_LEN>| {
+            let mut vector = Mean::pool(x)?;
             normalize(&mut vector);
             Ok(vector)
         };
-        self.batch.iter_mut().map(vector).collect()
+        self.batch.iter().map(vector).collect()
     }
 }
 

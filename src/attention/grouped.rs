@@ -88,6 +88,7 @@ where
     type Mask = F::Mask;
     type Rotation = F::Rotation;
     type KeyValues = T::KeyValues;
+    type Stream = T::Stream;
 
     const D_HEAD: usize = D_MODEL / HEADS;
     const GROUP: usize = HEADS / KV_HEADS;

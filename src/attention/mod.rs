@@ -133,6 +133,7 @@ where
     type Mask = F::Mask;
     type Rotation = F::Rotation;
     type KeyValues = T::KeyValues;
+    type Stream = T::Stream;
 
     const D_HEAD: usize = <Width<D_MODEL> as SplitInto<HEADS>>::D_HEAD;
     const GROUP: usize = 1;

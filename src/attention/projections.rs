@@ -7,6 +7,7 @@ use crate::{
     mask::Mask,
     observe::{Observer, Watch},
     rotation::Rotation,
+    token_format::TokenFormat,
 };
 
 /// Where tokens stand.
@@ -30,6 +31,8 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     type Rotation: Rotation;
     /// How keys and values are stored.
     type KeyValues: KeyValueFormat;
+    /// How the tokens between layers are stored.
+    type Stream: TokenFormat;
     /// Columns of one head.
     const D_HEAD: usize;
     /// Heads of the query for each head of key and value.

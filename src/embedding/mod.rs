@@ -14,6 +14,7 @@ use crate::{
     cost::Macs,
     parameters::Parameters,
     sequence::{Empty, Sequence, TooLong},
+    token_format::TokenFormat,
 };
 
 /// A map of inputs to tokens of `D_MODEL` features: [`TokenEmbedding`], [`TextEmbedding`], [`PatchEmbedding`].
@@ -32,10 +33,10 @@ pub trait Embedding<const D_MODEL: usize>: Parameters {
     /// # Errors
     ///
     /// [`InputError`] if there are none, more than the sequence has room for, or one that is not known; then `x` is empty.
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[Self::Input],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError>;
 }
 
@@ -52,17 +53,17 @@ pub trait Incremental<const D_MODEL: usize>: Embedding<D_MODEL> {
     ///
     /// [`InputError`] if there are none, more than the sequence has room for or than there are positions, or one that is not
     /// known; then `x` is empty.
-    fn forward_at<const SEQ_LEN: usize>(
+    fn forward_at<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         position: usize,
         inputs: &[Self::Input],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError>;
 }
 
 /// Makes `x` that many zeros and `extra` ones: where tokens are about to be written.
-fn resize<const D_MODEL: usize, const SEQ_LEN: usize>(
-    x: &mut Sequence<D_MODEL, SEQ_LEN>,
+fn resize<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+    x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     inputs: usize,
     extra: usize,
 ) -> Result<(), InputError> {

@@ -2,8 +2,15 @@
 
 use super::{Embedding, InputError, resize};
 use crate::{
-    cost::Macs, format::Format, kernel::Add, linear::Linear, message::Message, parameters, position::LearnedPositions,
+    cost::Macs,
+    format::Format,
+    kernel::Add,
+    linear::Linear,
+    message::Message,
+    parameters,
+    position::{LearnedPositions, assert_room},
     sequence::Sequence,
+    token_format::TokenFormat,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -43,19 +50,22 @@ impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: For
 
     const MACS: Macs = Macs::per_token_but_first((FEATURES * D_MODEL) as u64);
 
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[[f32; FEATURES]],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
         resize(x, inputs.len(), 1)?;
-        self.positions.forward(x);
-        if let Some((first, patches)) = x.tokens_mut().split_first_mut() {
-            for (x, class_token) in first.iter_mut().zip(&self.class_token) {
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
+        x.update(|first, tokens| {
+            self.positions.add(first, tokens);
+            let (class, patches) = tokens.split_at_mut_checked(usize::from(first == 0)).unwrap_or_default();
+            for (x, class_token) in class.as_flattened_mut().iter_mut().zip(&self.class_token) {
                 *x += class_token;
             }
-            self.projection.multiply(inputs, Add(patches));
-        }
+            let inputs = inputs.get(first.saturating_sub(1)..).unwrap_or_default();
+            self.projection.multiply(inputs.get(..patches.len()).unwrap_or_default(), Add(patches));
+        });
         Ok(())
     }
 }

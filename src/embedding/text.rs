@@ -1,7 +1,13 @@
 //! Token ids and their positions.
 
 use super::{Embedding, Incremental, InputError, TokenEmbedding};
-use crate::{cost::Macs, parameters, position::LearnedPositions, sequence::Sequence};
+use crate::{
+    cost::Macs,
+    parameters,
+    position::{LearnedPositions, NoPosition, assert_room},
+    sequence::Sequence,
+    token_format::TokenFormat,
+};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// yₚ = w(iₚ) + u(p), for the token id i at position p
@@ -35,28 +41,27 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
 
     const MACS: Macs = Macs::once(0);
 
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
-        self.tokens.forward(inputs, x)?;
-        self.positions.forward(x);
-        Ok(())
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
+        self.tokens.embed(inputs, x, |first, tokens| self.positions.add(first, tokens))
     }
 }
 
 impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incremental<D_MODEL>
     for TextEmbedding<VOCABULARY, D_MODEL, POSITIONS>
 {
-    fn forward_at<const SEQ_LEN: usize>(
+    fn forward_at<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         position: usize,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
-        self.tokens.forward(inputs, x)?;
-        self.positions.forward_at(position, x).map_err(|error| {
+        self.tokens.embed(inputs, x, |first, tokens| self.positions.add(position + first, tokens))?;
+        NoPosition::check::<POSITIONS>(position, inputs.len()).map_err(|error| {
             x.clear();
             error.into()
         })

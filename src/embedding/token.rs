@@ -1,7 +1,7 @@
 //! Token ids.
 
 use super::{Embedding, Incremental, InputError, UnknownToken, resize};
-use crate::{cost::Macs, parameters, parameters::Table, sequence::Sequence};
+use crate::{cost::Macs, parameters, parameters::Table, sequence::Sequence, token_format::TokenFormat};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// y = wᵢ for a token id i
@@ -29,31 +29,21 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Embedding<D_MODEL> for Token
 
     const MACS: Macs = Macs::once(0);
 
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
-        resize(x, inputs.len(), 0)?;
-        for (id, token) in inputs.iter().zip(x.tokens_mut()) {
-            match self.row(*id) {
-                Ok(row) => *token = *row,
-                Err(error) => {
-                    x.clear();
-                    return Err(error.into());
-                }
-            }
-        }
-        Ok(())
+        self.embed(inputs, x, |_, _| ())
     }
 }
 
 impl<const VOCABULARY: usize, const D_MODEL: usize> Incremental<D_MODEL> for TokenEmbedding<VOCABULARY, D_MODEL> {
-    fn forward_at<const SEQ_LEN: usize>(
+    fn forward_at<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         _: usize,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
         self.forward(inputs, x)
     }
@@ -61,6 +51,31 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Incremental<D_MODEL> for Tok
 
 impl<const VOCABULARY: usize, const D_MODEL: usize> TokenEmbedding<VOCABULARY, D_MODEL> {
     /// wᵢ
+    /// `x` becomes the vectors of `inputs`, and what `then` makes of some of them, of which it is told the number of the first, after the
+    /// other: so they are stored once.
+    pub(crate) fn embed<const SEQ_LEN: usize, S: TokenFormat>(
+        &self,
+        inputs: &[u32],
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
+        mut then: impl FnMut(usize, &mut [[f32; D_MODEL]]),
+    ) -> Result<(), InputError> {
+        resize(x, inputs.len(), 0)?;
+        let mut known = Ok(());
+        x.update(|first, tokens| {
+            for (id, token) in inputs.iter().skip(first).zip(&mut *tokens) {
+                match self.row(*id) {
+                    Ok(row) => *token = *row,
+                    Err(error) => known = known.and(Err(error)),
+                }
+            }
+            then(first, tokens);
+        });
+        if known.is_err() {
+            x.clear();
+        }
+        Ok(known?)
+    }
+
     pub(crate) fn row(&self, id: u32) -> Result<&[f32; D_MODEL], UnknownToken> {
         self.weight.rows.get(id as usize).ok_or(UnknownToken { id, vocabulary: VOCABULARY })
     }

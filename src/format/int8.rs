@@ -28,6 +28,7 @@ pub struct Int8;
 impl Format for Int8 {
     type Matrix<const IN: usize, const OUT: usize> = Int8Rows<IN, OUT>;
     type KeyValues = f32;
+    type Stream = f32;
 }
 
 /// A matrix of `IN` inputs and `OUT` outputs in the format [`Int8`]: a scale for each output, then its weights, output by output as PyTorch

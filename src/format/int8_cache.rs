@@ -15,7 +15,7 @@ use core::marker::PhantomData;
 ///
 /// assert_eq!(Plan::<Kws<Int8>, 99, 4>::FLASH, Plan::<Kws<Int8Cache<Int8>>, 99, 4>::FLASH);
 /// assert_eq!(Plan::<Kws<Int8>, 99, 4>::RAM, 83_780);
-/// assert_eq!(Plan::<Kws<Int8Cache<Int8>>, 99, 4>::RAM, 0);
+/// assert_eq!(Plan::<Kws<Int8Cache<Int8>>, 99, 4>::RAM, 45_552);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Int8Cache<T>(PhantomData<T>);
@@ -23,4 +23,5 @@ pub struct Int8Cache<T>(PhantomData<T>);
 impl<T: Format> Format for Int8Cache<T> {
     type Matrix<const IN: usize, const OUT: usize> = T::Matrix<IN, OUT>;
     type KeyValues = i8;
+    type Stream = T::Stream;
 }

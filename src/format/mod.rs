@@ -2,10 +2,12 @@
 
 mod int8;
 mod int8_cache;
+mod int8_stream;
 mod panels;
 
 pub use int8::{Int8, Int8Rows};
 pub use int8_cache::Int8Cache;
+pub use int8_stream::Int8Stream;
 pub use panels::Panels;
 pub(crate) use panels::position as panel_position;
 
@@ -13,6 +15,7 @@ use crate::{
     attention::KeyValueFormat,
     kernel::Epilogue,
     parameters::{Fingerprint, Parameters},
+    token_format::TokenFormat,
 };
 
 /// A format of weights, the type parameter `T` of layers and models: it chooses how a matrix is stored and multiplied, and
@@ -29,12 +32,15 @@ pub trait Format: Copy + Send + Sync + 'static {
     type Matrix<const IN: usize, const OUT: usize>: Matrix<IN, OUT>;
     /// How attention remembers keys and values.
     type KeyValues: KeyValueFormat;
+    /// How the tokens between layers are stored.
+    type Stream: TokenFormat;
 }
 
 /// Weights as they are, in panels.
 impl Format for f32 {
     type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
     type KeyValues = Self;
+    type Stream = Self;
 }
 
 /// A stored matrix.

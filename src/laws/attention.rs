@@ -113,7 +113,7 @@ pub(super) fn attend<F: Family, const D_MODEL: usize, const HEADS: usize, const 
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
-    let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
+    let mut x = sequence::<D_MODEL, SEQ_LEN, f32>(tokens)?;
     attention.forward(&mut x, &mut boxed::<AttentionScratch<D_MODEL, SEQ_LEN, TILE>>());
     Ok(x.tokens().to_vec())
 }

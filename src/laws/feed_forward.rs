@@ -26,7 +26,7 @@ pub(super) fn transform<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: 
     layer: &impl PositionWise<D_MODEL, D_FF>,
     tokens: &[[f32; D_MODEL]],
 ) -> Result<Vec<[f32; D_MODEL]>, TestCaseError> {
-    let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
+    let mut x = sequence::<D_MODEL, SEQ_LEN, f32>(tokens)?;
     layer.forward(&mut x, &mut boxed::<FeedForwardScratch<D_FF, TILE>>());
     Ok(x.tokens().to_vec())
 }

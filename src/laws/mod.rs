@@ -51,7 +51,7 @@ pub use proptest;
 
 pub use strategies::{Random, extreme_scores, extreme_tokens, fill, model, models, scores, tokens};
 
-use crate::{Boxed, Layer, Sequence, TooLong, boxed};
+use crate::{Boxed, Layer, Sequence, TokenFormat, TooLong, boxed};
 use proptest::{prop_assert, prop_assert_eq, test_runner::TestCaseError};
 use std::{string::ToString, vec::Vec};
 
@@ -62,14 +62,23 @@ pub type Law = Result<(), TestCaseError>;
 const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Tokens with room for `SEQ_LEN`.
-fn sequence<const D_MODEL: usize, const SEQ_LEN: usize>(
+fn sequence<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
     tokens: &[[f32; D_MODEL]],
-) -> Result<Boxed<Sequence<D_MODEL, SEQ_LEN>>, TestCaseError> {
-    let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN>>();
+) -> Result<Boxed<Sequence<D_MODEL, SEQ_LEN, S>>, TestCaseError> {
+    let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN, S>>();
     x.assign(tokens).map_err(|TooLong { .. }| {
         TestCaseError::fail(std::format!("{} tokens are given to a law with room for {SEQ_LEN}", tokens.len()))
     })?;
     Ok(x)
+}
+
+/// The tokens of a sequence.
+fn values<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+    x: &Sequence<D_MODEL, SEQ_LEN, S>,
+) -> Vec<[f32; D_MODEL]> {
+    let mut tokens = Vec::new();
+    x.read(|_, some| tokens.extend_from_slice(some));
+    tokens
 }
 
 /// The output of a layer, in memory that is all zeros.
@@ -86,9 +95,9 @@ fn run_in<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Laye
     tokens: &[[f32; D_MODEL]],
     scratch: &mut L::Scratch<SEQ_LEN, TILE>,
 ) -> Result<Vec<[f32; D_MODEL]>, TestCaseError> {
-    let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
+    let mut x = sequence::<D_MODEL, SEQ_LEN, L::Stream>(tokens)?;
     layer.forward(&mut x, scratch);
-    Ok(x.tokens().to_vec())
+    Ok(values(&x))
 }
 
 /// `found` is `expected`, bit for bit.

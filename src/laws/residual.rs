@@ -1,6 +1,6 @@
 //! Laws of residual connections, y = after(x + f(before(x))).
 
-use super::{Law, attention::attend, close, feed_forward::transform, norm::apply, run, same};
+use super::{Law, attention::attend, close, feed_forward::transform, norm::apply, run, same, sequence, values};
 use crate::{EncoderBlock, Family, Layer, Norm, Parameters, Placement, PostLn, SplitInto, Width};
 use std::{format, string::ToString, vec::Vec};
 
@@ -12,13 +12,21 @@ pub fn zero_branches<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usi
     layer: &mut impl Layer<D_MODEL>,
     tokens: &[[f32; D_MODEL]],
 ) -> Law {
+    zero_branches_of::<D_MODEL, SEQ_LEN, TILE, _>(layer, tokens)
+}
+
+fn zero_branches_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Layer<D_MODEL>>(
+    layer: &mut L,
+    tokens: &[[f32; D_MODEL]],
+) -> Law {
     layer.for_each_tensor_mut(|name, mut tensor| {
         let name = name.to_string();
         if name.contains("attention.output.") || name.contains("feed_forward.outer.") {
             tensor.fill(0.0);
         }
     });
-    same("zero branches", &run::<D_MODEL, SEQ_LEN, TILE, _>(layer, tokens)?, tokens)
+    let stored = values(&*sequence::<D_MODEL, SEQ_LEN, L::Stream>(tokens)?);
+    same("zero branches", &run::<D_MODEL, SEQ_LEN, TILE, _>(layer, tokens)?, &stored)
 }
 
 /// norm(y) = y under Post-LN, if the last norm has gains 1 and biases 0; `block` is made so

@@ -1,6 +1,6 @@
 //! Laws of length and memory: what a layer is not given cannot change what it returns. All of them hold bit for bit.
 
-use super::{Law, run, run_in, same, sequence};
+use super::{Law, run, run_in, same, sequence, values};
 use crate::{Layer, Sequence, boxed};
 use proptest::prop_assert_eq;
 use std::{format, vec::Vec};
@@ -24,17 +24,17 @@ fn padding_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: 
     prop_assert_eq!(clean.len(), tokens.len(), "number of tokens");
 
     let mut scratch = boxed::<L::Scratch<SEQ_LEN, TILE>>();
-    let mut x = sequence::<D_MODEL, SEQ_LEN>(tokens)?;
-    let refill = |x: &mut Sequence<D_MODEL, SEQ_LEN>| {
+    let mut x = sequence::<D_MODEL, SEQ_LEN, L::Stream>(tokens)?;
+    let refill = |x: &mut Sequence<D_MODEL, SEQ_LEN, L::Stream>| {
         let _ = x.resize(SEQ_LEN);
-        x.tokens_mut().fill([f32::NAN; D_MODEL]);
+        x.update(|_, tokens| tokens.fill([f32::NAN; D_MODEL]));
     };
     refill(&mut x);
     layer.forward(&mut x, &mut scratch);
     refill(&mut x);
     let _ = x.assign(tokens); // there was room for them before
     layer.forward(&mut x, &mut scratch);
-    same("among NaN", x.tokens(), &clean)
+    same("among NaN", &values(&x), &clean)
 }
 
 /// A larger `SEQ_LEN` changes nothing
@@ -76,12 +76,12 @@ fn batch_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: La
 ) -> Law {
     let mut together = Vec::new();
     for tokens in batch {
-        together.push((*sequence::<D_MODEL, SEQ_LEN>(tokens)?).clone());
+        together.push((*sequence::<D_MODEL, SEQ_LEN, L::Stream>(tokens)?).clone());
     }
     layer.forward_batch(&mut together, &mut boxed::<L::Scratch<SEQ_LEN, TILE>>());
     for (i, (tokens, found)) in batch.iter().zip(&together).enumerate() {
         let single = run::<D_MODEL, SEQ_LEN, TILE, L>(layer, tokens)?;
-        same(&format!("sequence {i} of {}", batch.len()), found.tokens(), &single)?;
+        same(&format!("sequence {i} of {}", batch.len()), &values(found), &single)?;
     }
     Ok(())
 }

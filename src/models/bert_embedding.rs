@@ -7,8 +7,9 @@ use crate::{
     norm::{Exponent, LayerNorm, Norm},
     parameters,
     parameters::Table,
-    position::LearnedPositions,
+    position::{LearnedPositions, assert_room},
     sequence::{Sequence, TooLong},
+    token_format::TokenFormat,
 };
 use typenum::U12;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -69,15 +70,14 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, cons
 
     const MACS: Macs = Macs::once(0);
 
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
         const { assert_types::<TYPES>(1) };
-        self.tokens.forward(inputs, x)?;
-        self.finish(x, inputs.len());
-        Ok(())
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
+        self.tokens.embed(inputs, x, |first, tokens| self.finish(first, tokens, inputs.len()))
     }
 }
 
@@ -98,6 +98,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, cons
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
     ) -> Result<(), InputError> {
         const { assert_types::<TYPES>(2) };
+        const { assert_room::<SEQ_LEN, POSITIONS>() };
         self.tokens.forward(first, x)?;
         for id in second {
             let pushed = self.tokens.row(*id).map_err(InputError::from).and_then(|row| Ok(x.push(row)?));
@@ -111,21 +112,22 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, cons
                 });
             }
         }
-        self.finish(x, first.len());
+        self.finish(0, x.tokens_mut(), first.len());
         Ok(())
     }
 
     /// Adds positions and types, that of the tokens from `second` on being 1, and normalises.
-    fn finish<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>, second: usize) {
-        self.positions.forward(x);
-        for (position, token) in x.tokens_mut().iter_mut().enumerate() {
+    /// Adds positions and types to the tokens from position `first` on, and normalises them. The second text begins at `second`.
+    fn finish(&self, first: usize, tokens: &mut [[f32; D_MODEL]], second: usize) {
+        self.positions.add(first, tokens);
+        for (position, token) in (first..).zip(&mut *tokens) {
             if let Some(row) = self.types.rows.get(usize::from(position >= second)) {
                 for (x, kind) in token.iter_mut().zip(row) {
                     *x += kind;
                 }
             }
         }
-        self.norm.forward(x.tokens_mut());
+        self.norm.forward(tokens);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     embedding::InputError,
     plain::Zero,
     sequence::{Sequence, TooLong},
+    token_format::TokenFormat,
 };
 use zerocopy::FromZeros;
 
@@ -24,14 +25,16 @@ pub type CachedMemory<M, const CAPACITY: usize, const TILE: usize = { crate::TIL
 /// The cache `C`, `TILE` tokens on their way through the layers, and the scratch `S` of those.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct CachedWorking<const D_MODEL: usize, const TILE: usize, C, S> {
+pub struct CachedWorking<const D_MODEL: usize, const TILE: usize, C, S, X: TokenFormat = f32> {
     pub(super) scratch: S, // in the order of `Working`, and for the same reason
     /// What is remembered: to be reset, rewound, or told to let go.
     pub cache: C,
-    pub(super) stream: Sequence<D_MODEL, TILE>,
+    pub(super) stream: Sequence<D_MODEL, TILE, X>,
 }
 
-impl<const D_MODEL: usize, const TILE: usize, C: Zero, S: Zero> Zero for CachedWorking<D_MODEL, TILE, C, S> {
+impl<const D_MODEL: usize, const TILE: usize, C: Zero, S: Zero, X: TokenFormat> Zero
+    for CachedWorking<D_MODEL, TILE, C, S, X>
+{
     const ZERO: Self = Self { scratch: Zero::ZERO, cache: Zero::ZERO, stream: Zero::ZERO };
 }
 

@@ -72,7 +72,8 @@ where
     L: Layer<D_MODEL>,
     H: Head<E, D_MODEL, VOCABULARY>,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
 
     const MACS: Macs = E::MACS.and(L::MACS).and(Macs::once((D_MODEL * VOCABULARY) as u64));
 }
@@ -92,7 +93,7 @@ where
     pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         self.observe(inputs, memory, logits, &mut Unobserved)
@@ -107,15 +108,15 @@ where
     pub fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         inputs: &[E::Input],
-        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
         logits: &mut [f32; VOCABULARY],
         observer: &mut O,
     ) -> Result<(), InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        Watch::new(&Name::ROOT.field("embedding"), observer).sequence(stream);
         self.decoder.observe(stream, scratch, &Name::ROOT.field("decoder"), observer);
-        self.logits(stream.tokens().last().ok_or(Empty)?, logits);
+        self.logits(&stream.last().ok_or(Empty)?, logits);
         Watch::new(&Name::ROOT.field("head"), observer).row(stream.len().saturating_sub(1), logits);
         Ok(())
     }
@@ -133,7 +134,7 @@ where
     H: Head<E, D_MODEL, VOCABULARY>,
 {
     type CachedMemory<const CAPACITY: usize, const TILE: usize> =
-        CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>>;
+        CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>, L::Stream>;
 }
 
 impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, H> LanguageModel<E, L, D_MODEL, VOCABULARY, H>
@@ -170,7 +171,7 @@ where
     pub fn extend<const CAPACITY: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &mut CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>>,
+        memory: &mut CachedWorking<D_MODEL, TILE, L::Cache<CAPACITY>, L::StepScratch<CAPACITY, TILE>, L::Stream>,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let CachedWorking { cache, stream, scratch } = memory;
@@ -179,7 +180,7 @@ where
             self.embedding.forward_at(cache.position(), inputs, stream)?;
             Ok(self.decoder.extend(stream, cache, scratch)?)
         })?;
-        self.logits(stream.tokens().last().ok_or(Empty)?, logits);
+        self.logits(&stream.last().ok_or(Empty)?, logits);
         Ok(())
     }
 }

@@ -74,7 +74,8 @@ where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
 
     /// With one token's logits.
     const MACS: Macs = E::MACS.and(L::MACS).and(MaskedHead::<D_MODEL, VOCABULARY, X, A>::MACS);
@@ -84,7 +85,7 @@ impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activa
     MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A>
 where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
-    L: Layer<D_MODEL>,
+    L: Layer<D_MODEL, Stream = f32>,
 {
     /// The vectors of the tokens, of which [`logits`](Self::logits) makes logits.
     ///
@@ -94,7 +95,7 @@ where
     pub fn hidden<'m, const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &'m mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+        memory: &'m mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
     ) -> Result<&'m [[f32; D_MODEL]], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;

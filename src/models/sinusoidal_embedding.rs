@@ -6,8 +6,9 @@ use crate::{
     embedding::{Embedding, Incremental, InputError, TokenEmbedding},
     math, parameters,
     parameters::Table,
-    position::SinusoidalPositions,
+    position::{NoPosition, SinusoidalPositions},
     sequence::Sequence,
+    token_format::TokenFormat,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -46,10 +47,10 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
 
     const MACS: Macs = Macs::once(0);
 
-    fn forward<const SEQ_LEN: usize>(
+    fn forward<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
         self.forward_at(0, inputs, x)
     }
@@ -58,16 +59,18 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
 impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incremental<D_MODEL>
     for SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>
 {
-    fn forward_at<const SEQ_LEN: usize>(
+    fn forward_at<const SEQ_LEN: usize, S: TokenFormat>(
         &self,
         position: usize,
         inputs: &[u32],
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
-        self.tokens.forward(inputs, x)?;
         let scale = math::sqrt(D_MODEL as f32);
-        x.tokens_mut().as_flattened_mut().iter_mut().for_each(|x| *x *= scale);
-        Self::POSITIONS.forward_at(position, x).map_err(|error| {
+        self.tokens.embed(inputs, x, |first, tokens| {
+            tokens.as_flattened_mut().iter_mut().for_each(|x| *x *= scale);
+            Self::POSITIONS.add(position + first, tokens);
+        })?;
+        NoPosition::check::<POSITIONS>(position, inputs.len()).map_err(|error| {
             x.clear();
             error.into()
         })

@@ -63,7 +63,8 @@ where
     L: Layer<D_MODEL>,
     P: Pooling,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> =
+        Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
 
     const MACS: Macs = E::MACS.and(L::MACS);
 }
@@ -79,15 +80,24 @@ where
     /// # Errors
     ///
     /// [`InputError`] if there are no inputs, more than the memory has room for, or one that is not known.
-    pub fn forward<'m, const SEQ_LEN: usize, const TILE: usize>(
+    pub fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &'m mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
-    ) -> Result<&'m [f32; D_MODEL], InputError> {
-        self.hidden(inputs, memory)?;
-        Ok(P::pool(&mut memory.stream)?)
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
+    ) -> Result<[f32; D_MODEL], InputError> {
+        let Working { stream, scratch } = memory;
+        self.embedding.forward(inputs, stream)?;
+        self.encoder.forward(stream, scratch);
+        Ok(P::pool(stream)?)
     }
+}
 
+impl<E, L, const D_MODEL: usize, P> TextEncoder<E, L, D_MODEL, P>
+where
+    E: Embedding<D_MODEL>,
+    L: Layer<D_MODEL, Stream = f32>,
+    P: Pooling,
+{
     /// The vectors of the tokens of a text.
     ///
     /// # Errors
@@ -114,7 +124,7 @@ where
     ) -> Result<&'m [[f32; D_MODEL]], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
-        Watch::new(&Name::ROOT.field("embedding"), observer).rows(stream.tokens());
+        Watch::new(&Name::ROOT.field("embedding"), observer).sequence(stream);
         self.encoder.observe(stream, scratch, &Name::ROOT.field("encoder"), observer);
         Ok(stream.tokens())
     }

@@ -17,6 +17,7 @@ use crate::{
     sequence::{Empty, Sequence},
     shape::{SplitInto, Width},
     sub_layers::Scratch,
+    token_format::TokenFormat,
 };
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 
@@ -95,13 +96,14 @@ pub struct TransformerMemory<
     const TARGET_LEN: usize,
     const TILE: usize = { crate::TILE },
     K: KeyValueFormat = f32,
+    X: TokenFormat = f32,
 > {
     /// What is remembered of the target: to be reset for another target of the same source, or rewound.
     pub cache: Cache<LAYERS, D_MODEL, TARGET_LEN, K>,
     source: Source<LAYERS, D_MODEL, SOURCE_LEN, K>,
-    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE, D_MODEL, K>>,
-    stream: Sequence<D_MODEL, TILE>,
-    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K>,
+    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE, D_MODEL, K, X>, X>,
+    stream: Sequence<D_MODEL, TILE, X>,
+    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X>,
 }
 
 impl<
@@ -112,7 +114,8 @@ impl<
     const TARGET_LEN: usize,
     const TILE: usize,
     K: KeyValueFormat,
-> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, K>
+    X: TokenFormat,
+> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, K, X>
 {
     const ZERO: Self =
         Self { cache: Zero::ZERO, source: Zero::ZERO, encoding: Zero::ZERO, stream: Zero::ZERO, scratch: Zero::ZERO };
@@ -133,7 +136,7 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues>;
+        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues, T::Stream>;
 
     const MACS: Macs = Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS
         .and(CrossDecoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS)
@@ -162,7 +165,7 @@ where
     pub fn encode<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         source: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues>,
+        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues, T::Stream>,
     ) -> Result<(), InputError> {
         let Working { stream, scratch } = &mut memory.encoding;
         self.embedding.forward(source, stream)?;
@@ -183,7 +186,7 @@ where
     pub fn extend<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         target: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues>,
+        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues, T::Stream>,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let TransformerMemory { cache, source, stream, scratch, .. } = memory;
@@ -192,8 +195,7 @@ where
             self.embedding.forward_at(cache.position(), target, stream)?;
             Ok(self.decoder.extend(stream, source, cache, scratch)?)
         })?;
-        let last = stream.tokens().last().ok_or(Empty)?;
-        Tied.logits(&self.embedding, last, logits);
+        Tied.logits(&self.embedding, &stream.last().ok_or(Empty)?, logits);
         Ok(())
     }
 }

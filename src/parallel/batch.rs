@@ -25,7 +25,7 @@ pub fn forward_batch_parallel<
     const THREADS: usize,
 >(
     layer: &L,
-    batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
+    batch: &mut [Sequence<D_MODEL, SEQ_LEN, L::Stream>],
     scratches: &mut [L::Scratch<SEQ_LEN, TILE>; THREADS],
 ) where
     L::Scratch<SEQ_LEN, TILE>: Send,
@@ -37,7 +37,7 @@ pub fn forward_batch_parallel<
 /// Shares the batch out, half by half.
 fn share_out<L: Layer<D_MODEL>, const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize>(
     layer: &L,
-    batch: &mut [Sequence<D_MODEL, SEQ_LEN>],
+    batch: &mut [Sequence<D_MODEL, SEQ_LEN, L::Stream>],
     scratches: &mut [L::Scratch<SEQ_LEN, TILE>],
 ) where
     L::Scratch<SEQ_LEN, TILE>: Send,
@@ -56,7 +56,7 @@ fn share_out<L: Layer<D_MODEL>, const D_MODEL: usize, const SEQ_LEN: usize, cons
 
 /// How many sequences from the first on have about `part` / `whole` of the multiply-adds.
 fn split<L: Layer<D_MODEL>, const D_MODEL: usize, const SEQ_LEN: usize>(
-    batch: &[Sequence<D_MODEL, SEQ_LEN>],
+    batch: &[Sequence<D_MODEL, SEQ_LEN, L::Stream>],
     part: usize,
     whole: usize,
 ) -> usize {

@@ -19,12 +19,12 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -36,15 +36,15 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>,
     ) {
         self.blocks.forward_parallel(x, scratch);
-        self.norm.forward(x.tokens_mut());
+        x.update(|_, tokens| self.norm.forward(tokens));
     }
 }
 
@@ -61,12 +61,12 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -86,14 +86,14 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>,
     ) {
         self.blocks.forward_parallel(x, scratch);
-        self.norm.forward(x.tokens_mut());
+        x.update(|_, tokens| self.norm.forward(tokens));
     }
 }

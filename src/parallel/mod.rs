@@ -8,7 +8,10 @@ mod tiles;
 
 pub use batch::forward_batch_parallel;
 
-use crate::{attention::KeyValueFormat, layer::Layer, plain::Zero, sequence::Sequence, sub_layers::TileScratch};
+use crate::{
+    attention::KeyValueFormat, layer::Layer, plain::Zero, sequence::Sequence, sub_layers::TileScratch,
+    token_format::TokenFormat,
+};
 use zerocopy::FromZeros;
 
 /// A layer that several threads can run on one sequence: [`EncoderBlock`](crate::EncoderBlock),
@@ -45,7 +48,7 @@ pub trait ParallelLayer<const D_MODEL: usize>: Layer<D_MODEL> {
     /// Replaces the tokens by the output of the layer.
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, Self::Stream>,
         scratch: &mut Self::ParallelScratch<SEQ_LEN, THREADS, TILE>,
     );
 }
@@ -62,9 +65,10 @@ pub struct ParallelScratch<
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
     K: KeyValueFormat = f32,
+    X: TokenFormat = f32,
 > {
     key_values: K::KeyValues<D_KV, SEQ_LEN>,
-    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K>; THREADS],
+    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>; THREADS],
 }
 
 impl<
@@ -75,7 +79,8 @@ impl<
     const TILE: usize,
     const D_KV: usize,
     K: KeyValueFormat,
-> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, K>
+    X: TokenFormat,
+> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, K, X>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tiles: Zero::ZERO };
 }
@@ -86,7 +91,7 @@ impl<L: ParallelLayer<D_MODEL>, const D_MODEL: usize, const N: usize> ParallelLa
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, L::Stream>,
         scratch: &mut L::ParallelScratch<SEQ_LEN, THREADS, TILE>,
     ) {
         for layer in self {

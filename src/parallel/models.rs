@@ -21,11 +21,11 @@ where
     /// # Errors
     ///
     /// As [`forward`](Self::forward).
-    pub fn forward_parallel<'m, const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
+    pub fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &'m mut Working<D_MODEL, SEQ_LEN, L::ParallelScratch<SEQ_LEN, THREADS, TILE>>,
-    ) -> Result<&'m [f32; D_MODEL], InputError> {
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::ParallelScratch<SEQ_LEN, THREADS, TILE>, L::Stream>,
+    ) -> Result<[f32; D_MODEL], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
         self.encoder.forward_parallel(stream, scratch);
@@ -48,11 +48,11 @@ where
     pub fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        memory: &mut Working<D_MODEL, SEQ_LEN, L::ParallelScratch<SEQ_LEN, THREADS, TILE>>,
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::ParallelScratch<SEQ_LEN, THREADS, TILE>, L::Stream>,
     ) -> Result<[f32; CLASSES], InputError> {
         let Working { stream, scratch } = memory;
         self.embedding.forward(inputs, stream)?;
         self.encoder.forward_parallel(stream, scratch);
-        Ok(self.head.apply(P::pool(stream)?))
+        Ok(self.head.apply(&P::pool(stream)?))
     }
 }

@@ -10,7 +10,8 @@ use crate::{
     parameters::Name,
     residual::Placement,
     sequence::Sequence,
-    sub_layers::{Remembered, SubLayers},
+    sub_layers::{Remembered, SubLayers, TileScratch},
+    token_format::TokenFormat,
 };
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +27,8 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         const D_KV: usize,
     >(
         &self,
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, A::KeyValues>,
+        x: &mut Sequence<D_MODEL, SEQ_LEN, A::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, A::KeyValues, A::Stream>,
     ) where
         A: Projections<D_MODEL, D_KV> + Sync,
         N: Norm<D_MODEL>,
@@ -41,28 +42,33 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         if share >= x.len() {
             let nobody = &mut Unobserved;
             let watch = &mut Watch::new(&Name::ROOT, nobody);
-            return self.extend(x.tokens_mut(), Remembered::default(), key_values, first, watch, |_, _, _| ());
+            return self.extend(x.stored_mut(), Remembered::default(), key_values, first, watch, |_, _, _| ());
         }
         let tiles = tiles.get_mut(..threads).unwrap_or_default();
 
-        let panels = x.tokens().chunks(PANEL).zip(A::KeyValues::panels_mut(key_values)).enumerate();
+        let panels = x.stored_mut().chunks_mut(PANEL).zip(A::KeyValues::panels_mut(key_values)).enumerate();
         hand_out(panels, tiles, |(panel, (x, mut key_values)), scratch| {
             let rows = rows::<TILE>(x.len());
-            for (i, x) in x.chunks(rows).enumerate() {
+            for (i, x) in x.chunks_mut(rows).enumerate() {
+                let TileScratch { tokens, work } = &mut *scratch;
+                let x = A::Stream::tile(x, tokens);
                 let place = Place { column: panel * PANEL + i * rows, before: 0 };
                 let nobody = &mut Unobserved;
                 let watch = &mut Watch::new(&Name::ROOT, nobody);
-                self.remember(x, place, &mut key_values, scratch, watch);
+                self.remember(x.tokens, place, &mut key_values, work, watch);
             }
         });
 
         let (len, rows, key_values) = (x.len(), rows::<TILE>(share), &*key_values);
-        let shares = x.tokens_mut().chunks_mut(share).zip((0..).step_by(share));
+        let shares = x.stored_mut().chunks_mut(share).zip((0..).step_by(share));
         let parts = shares.flat_map(|(x, first)| x.chunks_mut(rows).zip((first..).step_by(rows)));
         hand_out(parts, tiles, |(x, column), scratch| {
             let nobody = &mut Unobserved;
             let watch = &mut Watch::new(&Name::ROOT, nobody);
-            self.tile(x, Place { column, before: 0 }, scratch, watch, |_, _, _| (key_values, len), |_, _, _| ());
+            let TileScratch { tokens, work } = scratch;
+            let x = A::Stream::tile(x, tokens);
+            self.tile(x.tokens, Place { column, before: 0 }, work, watch, |_, _, _| (key_values, len), |_, _, _| ());
+            x.store();
         });
     }
 }

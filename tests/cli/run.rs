@@ -12,7 +12,7 @@ fn token<const N: usize>(seed: usize) -> [f32; N] {
 pub(crate) fn text_encoder<E, L, const D: usize, P>(model: &TextEncoder<E, L, D, P>) -> Vec<f32>
 where
     E: Embedding<D, Input = u32>,
-    L: Layer<D>,
+    L: Layer<D, Stream = f32>,
     P: Pooling,
 {
     let mut memory = boxed::<Working<D, 9, L::Scratch<9, 4>>>();
@@ -25,7 +25,7 @@ where
 pub(crate) fn language_model<E, L, const D: usize, const V: usize, H>(model: &LanguageModel<E, L, D, V, H>) -> Vec<f32>
 where
     E: Embedding<D, Input = u32>,
-    L: Layer<D>,
+    L: Layer<D, Stream = f32>,
     H: Head<E, D, V>,
 {
     let mut memory = boxed::<Working<D, 9, L::Scratch<9, 4>>>();
@@ -40,7 +40,7 @@ pub(crate) fn classifier<E, L, const F: usize, const D: usize, const C: usize>(
 ) -> Vec<f32>
 where
     E: Embedding<D, Input = [f32; F]>,
-    L: Layer<D>,
+    L: Layer<D, Stream = f32>,
 {
     let mut memory = boxed::<Working<D, 99, L::Scratch<99, 4>>>();
     let frames: Vec<_> = (0..98).map(token).collect();
@@ -54,7 +54,7 @@ fn sequence<const D: usize>(seed: usize) -> Sequence<D, 9> {
 }
 
 /// All tokens.
-pub(crate) fn layer<L: Layer<D>, const D: usize>(model: &L) -> Vec<f32> {
+pub(crate) fn layer<L: Layer<D, Stream = f32>, const D: usize>(model: &L) -> Vec<f32> {
     let mut x = sequence(0);
     model.forward(&mut x, &mut *boxed::<L::Scratch<9, 4>>());
     x.tokens().as_flattened().to_vec()
@@ -89,7 +89,7 @@ where
 /// `nn.Transformer`: an encoder, and a decoder that attends to its output.
 pub(crate) fn transformer<
     F: Family,
-    L: Layer<D>,
+    L: Layer<D, Stream = f32>,
     const LAYERS: usize,
     const D: usize,
     const FF: usize,

@@ -182,6 +182,7 @@ macro_rules! wrong_layers {
         }
 
         impl Layer<D_MODEL> for $name {
+            type Stream = f32;
             type Scratch<const SEQ_LEN: usize, const TILE: usize> = [f32; TILE];
 
             fn forward<const SEQ_LEN: usize, const TILE: usize>(

@@ -10,13 +10,14 @@ use crate::{
     mask::visible,
     math,
     observe::{Observer, Watch},
+    plain::Zero,
 };
 use core::{array::from_ref, marker::PhantomData};
 
 /// Replaces the queries of a tile of tokens by their context.
 pub(super) struct Attend<'a, P, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
     pub(super) query: &'a mut [[f32; D_MODEL]],
-    pub(super) heads: &'a mut Heads<D_MODEL, SEQ_LEN>,
+    pub(super) heads: &'a mut Heads<SEQ_LEN>,
     pub(super) key_values: &'a KeyValues<D_KV, SEQ_LEN>,
     /// Of the first query, among the keys.
     pub(super) column: usize,
@@ -35,9 +36,8 @@ where
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        let Self {
-            query, heads: Heads { scores, query: integers, weights }, key_values, column, len, mut watch, ..
-        } = self;
+        let Self { query, heads: Heads { scores, weights }, key_values, column, len, mut watch, .. } = self;
+        let mut integers = Row::<D_MODEL>::ZERO;
         let temperature = 1.0 / math::sqrt(P::D_HEAD as f32);
         for (row, token) in query.iter_mut().enumerate() {
             let (column, watch) = (column + row, &mut watch.further(row));
@@ -45,7 +45,7 @@ where
             for (head, query) in token.chunks_exact_mut(P::D_HEAD.max(1)).enumerate() {
                 let shared = head / P::GROUP.max(1) * P::D_HEAD;
                 let scale = integers.quantize(query);
-                key_values.scores(integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
+                key_values.scores(&integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
                 see::<P::Mask, _, _>(watch, "scores", head, from_ref(scores), [column, len], |_| temperature);
                 let seen = scores.get_mut(..seen).unwrap_or_default();
                 let of_row = math::softmax_row(m, seen, temperature);

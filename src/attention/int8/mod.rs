@@ -42,14 +42,13 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Zero for KeyValues<D_KV, SEQ_LEN> 
 /// What one token needs for one head after the other.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Heads<const D_MODEL: usize, const SEQ_LEN: usize> {
+pub struct Heads<const SEQ_LEN: usize> {
     scores: [f32; SEQ_LEN],
-    query: Row<D_MODEL>,
     weights: Row<SEQ_LEN>,
 }
 
-impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for Heads<D_MODEL, SEQ_LEN> {
-    const ZERO: Self = Self { scores: Zero::ZERO, query: Zero::ZERO, weights: Zero::ZERO };
+impl<const SEQ_LEN: usize> Zero for Heads<SEQ_LEN> {
+    const ZERO: Self = Self { scores: Zero::ZERO, weights: Zero::ZERO };
 }
 
 /// Keys and values to be written: all, or those of 32 tokens.
@@ -92,7 +91,7 @@ const fn position<const D_KV: usize, const SEQ_LEN: usize>(column: usize, token:
 #[expect(private_interfaces, private_bounds, reason = "hidden methods")]
 impl KeyValueFormat for i8 {
     type KeyValues<const D_KV: usize, const SEQ_LEN: usize> = KeyValues<D_KV, SEQ_LEN>;
-    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<D_MODEL, SEQ_LEN>;
+    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<SEQ_LEN>;
     type Part<'a, const D_KV: usize, const SEQ_LEN: usize> = Part<'a, D_KV, SEQ_LEN>;
 
     fn all<const D_KV: usize, const SEQ_LEN: usize>(
@@ -166,7 +165,7 @@ impl KeyValueFormat for i8 {
 
     fn attend<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
         query: &mut [[f32; D_MODEL]],
-        heads: &mut Heads<D_MODEL, SEQ_LEN>,
+        heads: &mut Heads<SEQ_LEN>,
         key_values: &KeyValues<D_KV, SEQ_LEN>,
         column: usize,
         len: usize,

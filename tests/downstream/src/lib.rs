@@ -99,7 +99,7 @@ impl Gestures {
         self.embedding.forward(series, stream);
         self.positions.forward(stream);
         self.encoder.forward(stream, scratch);
-        Ok(self.head.apply(Last::pool(stream)?))
+        Ok(self.head.apply(&Last::pool(stream)?))
     }
 }
 
@@ -110,10 +110,10 @@ pub struct Last;
 impl Pooling for Last {
     const NAME: &'static str = "last token";
 
-    fn pool<const D_MODEL: usize, const SEQ_LEN: usize>(
-        x: &mut Sequence<D_MODEL, SEQ_LEN>,
-    ) -> Result<&[f32; D_MODEL], Empty> {
-        x.tokens().last().ok_or(Empty)
+    fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[f32; D_MODEL], Empty> {
+        x.last().ok_or(Empty)
     }
 }
 
