@@ -6,7 +6,7 @@ use laws::{attention, feed_forward, models, residual, sequence, stack, tokens};
 use proptest::prelude::*;
 
 /// What holds for any layer.
-fn every_layer<const D: usize, const SEQ_LEN: usize, const LARGER: usize, const TILE: usize>(
+pub(crate) fn every_layer<const D: usize, const SEQ_LEN: usize, const LARGER: usize, const TILE: usize>(
     layer: &impl Layer<D>,
     tokens: &[[f32; D]],
 ) -> laws::Law {

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod caught;
+mod formats;
 mod functions;
 mod norms;
 
