@@ -5,11 +5,7 @@ use crate::{
     models::{Kws, KwsInput, KwsMemory, YES},
     report,
 };
-use constformer::{Format, Plan, Zero};
-use static_cell::ConstStaticCell;
-
-/// Its working memory, in RAM.
-pub static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
+use constformer::{Format, Plan};
 
 /// The features of someone who says "yes", in flash.
 pub static INPUT: KwsInput = {
@@ -27,8 +23,7 @@ pub static REFERENCE: [f32; 12] = {
 
 /// Whether the model hears the word, with logits that differ from the reference's by no more than `tolerance`. Reports their bits, and how many
 /// instructions a multiply-add takes.
-pub fn hears<T: Format>(kws: &Kws<12, T>, tolerance: f32) -> bool {
-    let Some(memory) = MEMORY.try_take() else { return false };
+pub fn hears<T: Format>(kws: &Kws<12, T>, memory: &mut KwsMemory<T>, tolerance: f32) -> bool {
     let mut answer = None;
     let instructions = board::count(|| answer = kws.forward(&INPUT, memory).ok());
     let Some(logits) = answer else { return false };
@@ -36,7 +31,7 @@ pub fn hears<T: Format>(kws: &Kws<12, T>, tolerance: f32) -> bool {
     trace.add(&logits);
     report::bits("kws.logits", trace.hash);
     report::number("kws.flash", size_of::<Kws<12, T>>() as u32);
-    report::number("kws.memory", size_of::<KwsMemory>() as u32);
+    report::number("kws.memory", size_of::<KwsMemory<T>>() as u32);
     report::ratio("kws.multiply-add", instructions, Plan::<Kws, 99, 4>::MACS as u32);
     let near = logits.iter().zip(&REFERENCE).all(|(x, y)| (x - y).abs() < tolerance);
     near && logits.iter().enumerate().all(|(class, logit)| class == YES || *logit < logits[YES])

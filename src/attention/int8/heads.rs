@@ -5,6 +5,7 @@ use super::{
     Heads, KeyValues,
 };
 use crate::{
+    integer::greatest_magnitude,
     kernel::{PANEL, integer::Row},
     machine::{Machine, Work},
     mask::visible,
@@ -44,7 +45,7 @@ where
             let seen = visible::<P::Mask>(column, len).min(SEQ_LEN);
             for (head, query) in token.chunks_exact_mut(P::D_HEAD.max(1)).enumerate() {
                 let shared = head / P::GROUP.max(1) * P::D_HEAD;
-                let scale = integers.quantize(query);
+                let scale = integers.quantize(query, greatest_magnitude(query.iter().copied()));
                 key_values.scores(&integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
                 see::<P::Mask, _, _>(watch, "scores", head, from_ref(scores), [column, len], |_| temperature);
                 let seen = scores.get_mut(..seen).unwrap_or_default();
@@ -61,15 +62,18 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
     /// The scores of a query of `count` columns with the keys' columns from `from` on.
     #[inline(always)]
     fn scores<const N: usize>(&self, query: &Row<N>, scale: f32, from: usize, scores: &mut [f32], count: usize) {
-        let columns = from..from + count;
-        let keys = self.keys.chunks(2).zip(self.key_scales.chunks(2));
-        for (scores, (keys, scales)) in scores.chunks_mut(2).zip(keys) {
-            // An odd one is its own neighbour.
-            let ([one, ..], Some(other)) = (keys, keys.last()) else { return };
-            let sums = query.two_dots(0, [one, other].map(|key| key.get(columns.clone()).unwrap_or_default()));
-            for ((score, sum), of_key) in scores.iter_mut().zip(sums).zip(scales) {
-                *score = sum as f32 * (scale * of_key);
-            }
+        let (fours, rest) = scores.as_chunks_mut::<4>();
+        let ((keys, scales), done) =
+            ((self.keys.as_chunks::<4>().0, self.key_scales.as_chunks::<4>().0), 4 * fours.len());
+        for ((scores, keys), scales) in fours.iter_mut().zip(keys).zip(scales) {
+            let ([a, b, c, d], [s, t, u, v]) = (query.four_dots(0, keys, from, count), *scales);
+            let [s, t, u, v] = [scale * s, scale * t, scale * u, scale * v];
+            *scores = [a as f32 * s, b as f32 * t, c as f32 * u, d as f32 * v];
+        }
+        for ((score, key), of_key) in
+            rest.iter_mut().zip(self.keys.iter().skip(done)).zip(self.key_scales.iter().skip(done))
+        {
+            *score = query.dot(0, key.get(from..from + count).unwrap_or_default()) as f32 * (scale * of_key);
         }
     }
 
@@ -83,24 +87,29 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
         weights: &mut [f32],
         context: &mut [f32],
     ) {
-        for (weight, of_value) in weights.iter_mut().zip(&self.value_scales) {
+        let greatest = greatest_magnitude(weights.iter_mut().zip(&self.value_scales).map(|(weight, of_value)| {
             *weight *= of_value;
-        }
-        let scale = scale * integers.quantize(weights);
+            *weight
+        }));
+        let scale = scale * integers.quantize(weights, greatest);
         let values = self.values.as_flattened();
-        let mut column = from;
-        for context in context.chunks_mut(2) {
-            let (mut a, mut b) = (0, 0);
-            for first in (0..weights.len()).step_by(PANEL) {
-                let (width, seen) = (PANEL.min(SEQ_LEN - first), PANEL.min(weights.len() - first));
-                let panel = values.get(first * D_KV + column * width..).unwrap_or_default();
-                let one = panel.get(..seen).unwrap_or_default();
-                let other = panel.get(width..width + seen).unwrap_or(one);
-                let [of_one, of_other] = integers.two_dots(first, [one, other]);
-                (a, b) = (a + of_one, b + of_other);
+        let panels = || values.chunks(D_KV.max(1) * PANEL).zip((0..weights.len()).step_by(PANEL));
+        for (context, column) in context.chunks_mut(4).zip((from..).step_by(4)) {
+            let mut sums = [0; 4];
+            for (panel, first) in panels() {
+                let (width, seen) = (panel.len() / D_KV.max(1), PANEL.min(weights.len() - first));
+                let rows = panel.as_chunks::<PANEL>().0.get(column..).and_then(|rows| rows.first_chunk());
+                if let (Some(rows), true, 4) = (rows, width == PANEL, context.len()) {
+                    let more = integers.four_dots(first, rows, 0, seen);
+                    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+                } else {
+                    for (sum, column) in sums.iter_mut().zip(column..).take(context.len()) {
+                        let row = panel.get(column * width..column * width + seen).unwrap_or_default();
+                        *sum += integers.dot(first, row);
+                    }
+                }
             }
-            context.iter_mut().zip([a, b]).for_each(|(context, sum)| *context = sum as f32 * scale);
-            column += 2;
+            context.iter_mut().zip(sums).for_each(|(context, sum)| *context = sum as f32 * scale);
         }
     }
 }

@@ -74,9 +74,11 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Part<'_, D_KV, SEQ_LEN> {
         let Some(scale) = self.value_scales.get_mut(i) else { return };
         let (of_token, inverse) = scales(greatest_magnitude(value.iter().copied()), HIGHEST);
         *scale = of_token;
+        // A column's numbers of a panel are one after the other.
+        let width = position::<D_KV, SEQ_LEN>(1, token) - position::<D_KV, SEQ_LEN>(0, token);
+        let first = position::<D_KV, SEQ_LEN>(0, token) - self.first * D_KV;
         for (column, x) in value.iter().enumerate() {
-            let place = position::<D_KV, SEQ_LEN>(column, token) - self.first * D_KV;
-            if let Some(place) = self.values.get_mut(place) {
+            if let Some(place) = self.values.get_mut(first + column * width) {
                 *place = nearest(x * inverse) as i8;
             }
         }

@@ -215,54 +215,67 @@ pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i3
     a + x.rest(0, w)
 }
 
-/// Puts the integers of a row in the order in which [`two_dots`] reads them.
+/// Four integers in the order in which [`four_dots`] reads them.
 #[inline(always)]
-pub(super) fn order(row: &mut [i16]) {
-    for [_, b, c, _] in row.as_chunks_mut::<4>().0 {
-        core::mem::swap(b, c);
-    }
+pub(super) const fn in_order([a, b, c, d]: [i16; 4]) -> [i16; 4] {
+    [a, c, b, d]
 }
 
-/// The products of the integers of a row from one on, which is a multiple of 4, with two rows of as many weights.
+/// The products of `len` integers of a row, from one on whose number is a multiple of 4, with as many of each row of w from `column` on.
 #[inline(always)]
-pub(super) fn two_dots<const N: usize>(row: &Row<N>, from: usize, w: [&[i8]; 2]) -> [i32; 2] {
-    let [u, v] = w;
+pub(super) fn four_dots<const N: usize, const STRIDE: usize>(
+    row: &Row<N>,
+    from: usize,
+    w: &[[i8; STRIDE]; 4],
+    column: usize,
+    len: usize,
+) -> [i32; 4] {
     let x = row.integers.get(from / 4 * 4..).unwrap_or_default();
-    let len = x.len().min(u.len()).min(v.len());
-    let (mut a, mut b) = (0i32, 0i32);
-    if len >= 4 {
-        // SAFETY: the loop runs len / 4 times, at least once. Each time it reads 4 bytes of u and of v, at any address as LDR may, and 4
-        // integers of x, whose address is a multiple of 4, since that of a row is and so many bytes before it are: within the `len` bytes
-        // of u and of v and the `len` integers of x. It writes nothing but the registers named here, and the flags.
-        unsafe {
-            asm!(
-                "2:
-                 ldrd {x02}, {x13}, [{x}], #8
-                 ldr {w4}, [{u}], #4
-                 sxtb16 {pair}, {w4}
-                 smlad {a}, {x02}, {pair}, {a}
-                 sxtb16 {pair}, {w4}, ror #8
-                 smlad {a}, {x13}, {pair}, {a}
-                 ldr {w4}, [{v}], #4
-                 sxtb16 {pair}, {w4}
-                 smlad {b}, {x02}, {pair}, {b}
-                 sxtb16 {pair}, {w4}, ror #8
-                 smlad {b}, {x13}, {pair}, {b}
-                 cmp {x}, {end}
-                 bne 2b",
-                x = inout(reg) x.as_ptr() => _,
-                end = in(reg) x.as_ptr().add(len / 4 * 4),
-                u = inout(reg) u.as_ptr() => _, v = inout(reg) v.as_ptr() => _,
-                a = inout(reg) a, b = inout(reg) b,
-                x02 = out(reg) _, x13 = out(reg) _, w4 = out(reg) _, pair = out(reg) _,
-                options(nostack, readonly));
+    let weights = w.each_ref().map(|w| w.get(column..).unwrap_or_default());
+    let len = len.min(x.len()).min(STRIDE.saturating_sub(column));
+    if const { 3 * STRIDE > 4095 } {
+        return weights.map(|w| one_dot(x, w.get(..len).unwrap_or_default())); // the last row is out of an LDR's reach
+    }
+    let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
+    let (first, of_first) = (x.as_ptr(), weights[0].as_ptr());
+    macro_rules! integers {
+        ($range:expr, $($four:expr),*) => {
+            let range = $range;
+            if !range.is_empty() {
+                // SAFETY: the loop runs until all integers of the range are taken, as many in each round as divide their number, which is not
+                // 0. Each four reads 4 bytes of each of the four rows of w from `column` on, STRIDE bytes apart, at any address as LDR may,
+                // and 4 integers of x, whose address is a multiple of 4, since that of a row is and so many bytes before x are. The range ends
+                // within `len`: within the bytes from `column` on, which each row of w has, and the integers of x. It writes nothing but the
+                // registers named here, and the flags.
+                unsafe {
+                    asm!("2:", $($four,)* "cmp {x}, {end}", "bne 2b",
+                        row1 = const STRIDE, row2 = const 2 * STRIDE, row3 = const 3 * STRIDE,
+                        x = inout(reg) first.add(range.start) => _,
+                        w = inout(reg) of_first.add(range.start) => _,
+                        end = in(reg) first.add(range.end),
+                        a = inout(reg) a, b = inout(reg) b, c = inout(reg) c, d = inout(reg) d,
+                        x02 = out(reg) _, x13 = out(reg) _, w4 = out(reg) _, even = out(reg) _,
+                        options(nostack, readonly));
+                }
+            }
+        };
+    }
+    integers!(0..len / 16 * 16, four_rows!(), four_rows!(), four_rows!(), four_rows!());
+    integers!(len / 16 * 16..len / 4 * 4, four_rows!());
+    let mut sums = [a, b, c, d];
+    if !len.is_multiple_of(4) {
+        let rest = len / 4 * 4;
+        for (sum, w) in sums.iter_mut().zip(weights) {
+            *sum += super::dot(x.iter().take(len).skip(rest), w.get(rest..).unwrap_or_default());
         }
     }
-    for i in len / 4 * 4..len {
-        if let (Some(x), Some(u), Some(v)) = (x.get(i), u.get(i), v.get(i)) {
-            a += i32::from(*x) * i32::from(*u);
-            b += i32::from(*x) * i32::from(*v);
-        }
-    }
-    [a, b]
+    sums
+}
+
+/// The sum of the products of integers of a row with all of w, whose end is theirs.
+#[inline(always)]
+pub(super) fn one_dot(x: &[i16], w: &[i8]) -> i32 {
+    let ((fours, rest), (w, w_rest)) = (x.get(..w.len()).unwrap_or(x).as_chunks::<4>(), w.as_chunks::<4>());
+    let sums = fours.iter().zip(w).map(|([a, c, b, d], w)| super::dot([a, b, c, d].into_iter(), w));
+    sums.sum::<i32>() + super::dot(rest.iter(), w_rest)
 }

@@ -7,9 +7,9 @@ mod portable;
 mod row;
 
 #[cfg(constformer_dsp)]
-use dsp::{Tokens, four_by_one, one_by_four, one_by_one, order, two_dots};
+use dsp::{Tokens, four_by_one, four_dots, in_order, one_by_four, one_by_one, one_dot};
 #[cfg(not(constformer_dsp))]
-use portable::{Tokens, four_by_one, one_by_four, one_by_one, order, two_dots};
+use portable::{Tokens, four_by_one, four_dots, in_order, one_by_four, one_by_one, one_dot};
 
 pub(crate) use row::Row;
 
@@ -110,6 +110,12 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
             done += w.len();
         }
     }
+}
+
+/// The sum of the products of integers with weights in the same order.
+#[inline(always)]
+fn dot<'a>(x: impl Iterator<Item = &'a i16>, w: &[i8]) -> i32 {
+    x.zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
 }
 
 /// The products of four tokens with four rows of w, token by token.

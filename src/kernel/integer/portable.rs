@@ -24,7 +24,7 @@ impl<const T: usize, const IN: usize> Tokens<T, IN> {
 
 #[inline(always)]
 fn dot<const IN: usize>(x: &[i16; IN], w: &[i8; IN]) -> i32 {
-    x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+    super::dot(x.iter(), w)
 }
 
 /// The products of four tokens with a row of w.
@@ -45,13 +45,28 @@ pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i3
     dot(&x.integers[0], w)
 }
 
-/// Puts the integers of a row in the order in which [`two_dots`] reads them.
+/// Four integers in the order in which [`four_dots`] reads them.
 #[inline(always)]
-pub(super) const fn order(_: &mut [i16]) {}
+pub(super) const fn in_order(integers: [i16; 4]) -> [i16; 4] {
+    integers
+}
 
-/// The products of the integers of a row from one on, which is a multiple of 4, with two rows of as many weights.
+/// The products of `len` integers of a row, from one on whose number is a multiple of 4, with as many of each row of w from `column` on.
 #[inline(always)]
-pub(super) fn two_dots<const N: usize>(row: &Row<N>, from: usize, w: [&[i8]; 2]) -> [i32; 2] {
+pub(super) fn four_dots<const N: usize, const STRIDE: usize>(
+    row: &Row<N>,
+    from: usize,
+    w: &[[i8; STRIDE]; 4],
+    column: usize,
+    len: usize,
+) -> [i32; 4] {
     let x = row.integers.get(from..).unwrap_or_default();
-    w.map(|w| x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum())
+    let x = x.get(..len).unwrap_or(x);
+    w.each_ref().map(|w| super::dot(x.iter(), w.get(column..).unwrap_or_default()))
+}
+
+/// The sum of the products of integers of a row with all of w, whose end is theirs.
+#[inline(always)]
+pub(super) fn one_dot(x: &[i16], w: &[i8]) -> i32 {
+    super::dot(x.iter(), w)
 }

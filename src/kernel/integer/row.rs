@@ -1,8 +1,8 @@
 //! A row of integers of more than 8 bits, against rows of 8: what is looked up by attention.
 
-use super::{order, two_dots};
+use super::{four_dots, in_order, one_dot};
 use crate::{
-    integer::{greatest_magnitude, nearest, scales},
+    integer::{nearest, scales},
     plain::Zero,
 };
 use zerocopy::FromZeros;
@@ -22,21 +22,33 @@ impl<const N: usize> Zero for Row<N> {
 }
 
 impl<const N: usize> Row<N> {
-    /// Becomes the numbers `x`, as integers times a scale, which is returned.
+    /// Becomes the numbers `x`, up to a magnitude, as integers times a scale, which is returned.
     #[inline(always)]
-    pub(crate) fn quantize(&mut self, x: &[f32]) -> f32 {
+    pub(crate) fn quantize(&mut self, x: &[f32], greatest_magnitude: f32) -> f32 {
         const { assert!(N <= 1 << 13, "the sum of more than 8192 products may not fit 32 bits") }
-        let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
+        let (scale, inverse) = scales(greatest_magnitude, HIGHEST);
         let integers = self.integers.get_mut(..x.len()).unwrap_or_default();
-        integers.iter_mut().zip(x).for_each(|(q, x)| *q = nearest(x * inverse));
-        order(integers);
+        let ((fours, rest), (x, x_rest)) = (integers.as_chunks_mut::<4>(), x.as_chunks::<4>());
+        fours.iter_mut().zip(x).for_each(|(q, x)| *q = in_order(x.map(|x| nearest(x * inverse))));
+        rest.iter_mut().zip(x_rest).for_each(|(q, x)| *q = nearest(x * inverse));
         scale
     }
 
-    /// The sums of the products of the integers from `from` on, which is a multiple of 4, with each of two rows `w`; one of them has its end
-    /// with the other.
+    /// The sums of the products of `len` integers from `from` on, which is a multiple of 4, with as many of each row of `w` from `column` on.
     #[inline(always)]
-    pub(crate) fn two_dots(&self, from: usize, w: [&[i8]; 2]) -> [i32; 2] {
-        two_dots(self, from, w)
+    pub(crate) fn four_dots<const STRIDE: usize>(
+        &self,
+        from: usize,
+        w: &[[i8; STRIDE]; 4],
+        column: usize,
+        len: usize,
+    ) -> [i32; 4] {
+        four_dots(self, from, w, column, len)
+    }
+
+    /// The sum of the products of the integers from `from` on, which is a multiple of 4, with all of `w`, whose end is theirs.
+    #[inline(always)]
+    pub(crate) fn dot(&self, from: usize, w: &[i8]) -> i32 {
+        one_dot(self.integers.get(from..).unwrap_or_default(), w)
     }
 }

@@ -1,9 +1,13 @@
-//! Products in the format `Int8` against their definition, for widths of every remainder: with the DSP instructions where the target has them.
+//! Products in the format `Int8` against their definition, for widths of every remainder, and attention in the format `Int8Cache`, to be
+//! compared with a host's: with the DSP instructions where the target has them.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::{Int8, Linear, NoBias, Parameters, Sequence, Zero};
-use firmware::report;
+use constformer::{
+    AttentionScratch, Gpt2, Int8, Int8Cache, Linear, MultiHeadAttention, NoBias, Parameters, Sequence, SplitInto,
+    Width, Zero,
+};
+use firmware::{Trace, report};
 
 firmware::program!(run);
 
@@ -32,6 +36,13 @@ fn run() -> bool {
     ];
     let count = right.iter().filter(|right| **right).count();
     report::number("int8 products that are right", count as u32);
+    let mut trace = Trace::EMPTY;
+    attend::<1, 1, 3>(&mut trace);
+    attend::<6, 2, 7>(&mut trace);
+    attend::<8, 1, 32>(&mut trace);
+    attend::<21, 3, 37>(&mut trace);
+    attend::<26, 2, 66>(&mut trace);
+    report::bits("int8 attention", trace.hash);
     count == right.len()
 }
 
@@ -71,6 +82,28 @@ fn check<const IN: usize, const OUT: usize>() -> bool {
                 y.to_bits() == (sum as f32 * (x_scale.0 * w_scale.0)).to_bits()
             })
         })
+}
+
+/// Adds the outputs of an attention layer, of `L` tokens, to the trace.
+#[inline(never)]
+fn attend<const D: usize, const HEADS: usize, const L: usize>(trace: &mut Trace)
+where
+    Width<D>: SplitInto<HEADS>,
+{
+    let mut random = Random((D * L) as u32);
+    let mut attention = MultiHeadAttention::<Gpt2, D, HEADS, Int8Cache<f32>>::ZERO;
+    attention.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill_with(|| random.next()));
+    let mut x = Sequence::<D, L>::new();
+    for _ in 0..L {
+        let mut token = [0.0; D];
+        token.fill_with(|| random.next());
+        let _ = x.push(&token);
+    }
+    let mut scratch = AttentionScratch::<D, L, 4, D, i8>::ZERO;
+    attention.forward(&mut x, &mut scratch);
+    for token in x.tokens() {
+        trace.add(token);
+    }
 }
 
 /// The scale, and its inverse.

@@ -2,14 +2,21 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::include_model;
-use firmware::{kws::hears, models::Kws};
+use constformer::{Zero, include_model};
+use firmware::{
+    kws::hears,
+    models::{Kws, KwsMemory},
+};
+use static_cell::ConstStaticCell;
 
 firmware::program!(run);
 
 /// The model, in flash.
 static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
 
+/// Its working memory, in RAM.
+static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
+
 fn run() -> bool {
-    hears(KWS, 1e-4)
+    MEMORY.try_take().is_some_and(|memory| hears(KWS, memory, 1e-4))
 }

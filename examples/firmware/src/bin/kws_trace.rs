@@ -2,17 +2,20 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::include_model;
+use constformer::{Zero, include_model};
 use firmware::{
     Trace,
-    kws::{INPUT, MEMORY},
-    models::Kws,
+    kws::INPUT,
+    models::{Kws, KwsMemory},
     report,
 };
+use static_cell::ConstStaticCell;
 
 firmware::program!(run);
 
 static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
+
+static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
 
 fn run() -> bool {
     let mut trace = Trace::EMPTY;
