@@ -34,14 +34,7 @@ pub(super) fn import(arguments: &Import, out: &mut dyn Write, err: &mut dyn Writ
     let from = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     let module = module::render(&config.blueprint, &name, &from);
 
-    let is_new = !folder.exists();
-    fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
-    if let Err(failure) = write(&model, &module, &outputs, *force, &tick) {
-        if is_new {
-            let _ = fs::remove_dir(folder); // empty, or else it stays
-        }
-        return Err(failure);
-    }
+    write(&model, &module, folder, &outputs, *force, &tick)?;
     bar.finish_and_clear();
     if let Some(note) = source::unread(&config) {
         writeln!(err, "{note}")?;
@@ -81,8 +74,25 @@ pub(super) fn refuse_existing(outputs: &[PathBuf; 2]) -> Result<(), Failure> {
     }
 }
 
-/// Both files or none, but for a file system that gives up between two names.
+/// Both files and their folder, or nothing, but for a file system that gives up between two names.
 pub(super) fn write(
+    model: &Model<'_>,
+    module: &str,
+    folder: &Path,
+    outputs: &[PathBuf; 2],
+    force: bool,
+    tick: &dyn Fn(u64),
+) -> Result<(), Failure> {
+    let is_new = !folder.exists();
+    fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
+    write_both(model, module, outputs, force, tick).inspect_err(|_| {
+        if is_new {
+            let _ = fs::remove_dir(folder); // empty, or else it stays
+        }
+    })
+}
+
+fn write_both(
     model: &Model<'_>,
     module: &str,
     outputs: &[PathBuf; 2],

@@ -14,7 +14,7 @@ use crate::{
     parameters::{Numbers, Walk},
 };
 use std::{
-    format, fs,
+    format,
     io::Write,
     path::Path,
     string::{String, ToString},
@@ -58,8 +58,7 @@ pub(super) fn quantize(arguments: &Quantize, out: &mut dyn Write) -> Result<(), 
     };
     let from = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let module = module::render(&to, &name, &from);
-    fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
-    write(&quantized, &module, &outputs, *force, &|_| ())?;
+    write(&quantized, &module, folder, &outputs, *force, &|_| ())?;
 
     table::print(out, &report(&model, &quantized), 2)?;
     out.write_all(&samples.unwrap_or_default())?;

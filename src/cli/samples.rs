@@ -7,6 +7,7 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
     format, fs,
     io::{self, Write},
+    panic::resume_unwind,
     path::Path,
     string::String,
     thread,
@@ -95,7 +96,8 @@ impl Samples {
             let shares =
                 self.inputs.chunks(share).map(|share| scope.spawn(|| share.iter().map(class).collect::<Vec<_>>()));
             let shares = shares.collect::<Vec<_>>();
-            shares.into_iter().flat_map(|share| share.join().unwrap_or_default()).collect()
+            let answers = shares.into_iter().map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            answers.flatten().collect()
         })
     }
 }

@@ -33,7 +33,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// type Small = TextEncoder<BertEmbedding<11, 16, 8>, Encoder<Bert, 2, 16, 64, 4>, 16>;
 /// let (model, mut memory) = (boxed::<Small>(), boxed::<Memory<Small, 8>>());
 /// assert_eq!(model.hidden(&[3, 1, 4], &mut memory)?.len(), 3);
-/// let sentence: &[f32; 16] = model.forward(&[3, 1, 4], &mut memory)?;
+/// let sentence: [f32; 16] = model.forward(&[3, 1, 4], &mut memory)?;
 /// # Ok::<(), constformer::InputError>(())
 /// ```
 #[derive(FromBytes, Immutable, KnownLayout)]
