@@ -1,0 +1,135 @@
+//! Products against their definition, bit for bit, for widths of every remainder: on a Cortex-M4F by the instructions that the compiler does not find.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+use constformer::{Format, Int8, Linear, NoBias, Parameters, Sequence, Zero};
+use firmware::report;
+
+firmware::program!(run);
+
+/// Tokens, up to four at once and what is left over.
+const TOKENS: usize = 7;
+
+fn run() -> bool {
+    let f32 = [
+        check::<f32, 1, 1>(),
+        check::<f32, 2, 3>(),
+        check::<f32, 3, 5>(),
+        check::<f32, 4, 7>(),
+        check::<f32, 5, 8>(),
+        check::<f32, 7, 9>(),
+        check::<f32, 8, 11>(),
+        check::<f32, 11, 12>(),
+        check::<f32, 13, 15>(),
+        check::<f32, 15, 16>(),
+        check::<f32, 16, 17>(),
+        check::<f32, 17, 23>(),
+        check::<f32, 19, 24>(),
+        check::<f32, 1, 25>(),
+        check::<f32, 31, 31>(),
+        check::<f32, 32, 32>(),
+        check::<f32, 61, 33>(),
+        check::<f32, 64, 43>(),
+        check::<f32, 97, 47>(),
+        check::<f32, 2, 48>(),
+        check::<f32, 3, 67>(),
+        check::<f32, 101, 2>(),
+        check::<f32, 172, 64>(),
+    ];
+    let int8 = [
+        check::<Int8, 1, 1>(),
+        check::<Int8, 2, 3>(),
+        check::<Int8, 3, 5>(),
+        check::<Int8, 4, 4>(),
+        check::<Int8, 5, 7>(),
+        check::<Int8, 7, 2>(),
+        check::<Int8, 8, 13>(),
+        check::<Int8, 11, 6>(),
+        check::<Int8, 13, 11>(),
+        check::<Int8, 20, 4>(),
+        check::<Int8, 31, 17>(),
+        check::<Int8, 32, 16>(),
+        check::<Int8, 61, 5>(),
+        check::<Int8, 64, 23>(),
+        check::<Int8, 97, 4>(),
+        check::<Int8, 1361, 2>(), // the last row that an instruction reaches
+        check::<Int8, 1367, 5>(), // and the first that it does not
+    ];
+    let [f32, int8] = [count("f32 products that are right", &f32), count("int8 products that are right", &int8)];
+    f32 && int8
+}
+
+/// Says how many are right; returns whether all are.
+fn count(name: &str, right: &[bool]) -> bool {
+    let count = right.iter().filter(|right| **right).count();
+    report::number(name, count as u32);
+    count == right.len()
+}
+
+/// Numbers of -1 to 1.
+struct Random(u32);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+#[inline(never)]
+fn check<T: Definition, const IN: usize, const OUT: usize>() -> bool {
+    let mut random = Random((IN * OUT) as u32);
+    let mut weights = [[0.0; IN]; OUT];
+    weights.as_flattened_mut().fill_with(|| random.next());
+    let mut linear = Linear::<IN, OUT, T, NoBias>::ZERO;
+    linear.for_each_tensor_mut(|_, mut tensor| {
+        let _ = tensor.set_row_major(weights.as_flattened().iter().copied());
+    });
+    let mut x = Sequence::<IN, TOKENS>::new();
+    for _ in 0..TOKENS {
+        let mut token = [0.0; IN];
+        token.fill_with(|| random.next());
+        let _ = x.push(&token);
+    }
+    let mut y = Sequence::<OUT, TOKENS>::new();
+    linear.forward(&x, &mut y);
+    let mut tokens = x.tokens().iter().zip(y.tokens());
+    y.len() == TOKENS
+        && tokens.all(|(x, y)| weights.iter().zip(y).all(|(w, y)| y.to_bits() == T::product(x, w).to_bits()))
+}
+
+/// A format whose products are defined.
+trait Definition: Format {
+    /// x · w
+    fn product(x: &[f32], w: &[f32]) -> f32;
+}
+
+impl Definition for f32 {
+    /// One sum, from the first to the last, rounded after each multiplication and addition.
+    fn product(x: &[f32], w: &[f32]) -> f32 {
+        x.iter().zip(w).fold(0.0, |sum, (x, w)| sum + x * w)
+    }
+}
+
+impl Definition for Int8 {
+    /// An exact sum of integers, times both scales.
+    fn product(x: &[f32], w: &[f32]) -> f32 {
+        let (x_scale, w_scale) = (scale(x), scale(w));
+        let sum: i32 = x.iter().zip(w).map(|(x, w)| integer(*x, x_scale) * integer(*w, w_scale)).sum();
+        sum as f32 * (x_scale.0 * w_scale.0)
+    }
+}
+
+/// The scale, and its inverse.
+fn scale(x: &[f32]) -> (f32, f32) {
+    let greatest = x.iter().fold(0.0, |max: f32, x| max.max(x.abs()));
+    (greatest * (1.0 / 127.0), 127.0 / greatest)
+}
+
+/// The nearest integer; of two, the even one.
+fn integer(x: f32, (_, inverse): (f32, f32)) -> i32 {
+    let x = x * inverse;
+    let below = x as i32 - i32::from(x < 0.0);
+    let above = x - below as f32;
+    below + i32::from(above > 0.5 || above.to_bits() == 0.5f32.to_bits() && below % 2 != 0)
+}
