@@ -1,6 +1,6 @@
 //! What all kinds of attention share: four linear maps, keys and values remembered, context looked up.
 
-use super::{AttentionTile, KeyValues, KeyValuesMut, heads::Attend, keys::Remember, rotary};
+use super::{AttentionTile, KeyValues, KeyValuesMut, heads::Attend, keys::Remember, rotary::Rotary};
 use crate::{
     activation::Identity,
     kernel::{Epilogue, Store},
@@ -34,6 +34,8 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     const D_HEAD: usize;
     /// Heads of the query for each head of key and value.
     const GROUP: usize;
+    /// How queries and keys are rotated.
+    const ROTARY: Rotary<Self::Rotation> = Rotary::new(Self::D_HEAD);
 
     fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
     fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
@@ -56,7 +58,7 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
                 watch.field("key").row(row, &key);
             }
         }
-        rotary::rotate_keys::<Self::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), Self::D_HEAD);
+        Self::ROTARY.rotate_keys(keys, place, x.len());
         let values = values.get_mut(place.column - *first..).unwrap_or_default();
         self.value(x, Store::<D_KV, Identity>::to(values));
         watch.field("value").rows(values.get(..x.len()).unwrap_or_default());
@@ -77,7 +79,7 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
         let query = query.get_mut(..rows).unwrap_or_default();
         self.query(x, Store::<D_MODEL, Identity>::to(query));
         watch.field("query").rows(query);
-        rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
+        Self::ROTARY.rotate_rows(query, place);
         dispatch(Attend::<Self, O, D_MODEL, D_KV, SEQ_LEN> {
             query,
             scores: scores.get_mut(..rows).unwrap_or_default(),
