@@ -9,12 +9,12 @@ mod portable;
 mod vldm;
 
 #[cfg(not(constformer_vldm))]
-use portable::{STRIP, of_row, row_of_panel};
+use portable::{STRIP, of_eights, of_row, row_of_panel};
 #[cfg(constformer_vldm)]
-use vldm::{STRIP, of_row, row_of_panel};
+use vldm::{STRIP, of_eights, of_row, row_of_panel};
 
 use super::{Epilogue, PANEL, Product};
-use crate::machine::Machine;
+use crate::machine::{Machine, Plain};
 
 /// Four rows by four columns, or a row of sixteen.
 type Tile = [[f32; 4]; 4];
@@ -144,4 +144,15 @@ fn multiply<const STRIDE: usize>([x0, x1, x2, x3]: [&[f32]; 4], w: &[[f32; STRID
         [a, b, c, d] = [add(a, *x0, w), add(b, *x1, w), add(c, *x2, w), add(d, *x3, w)];
     }
     [a, b, c, d]
+}
+
+/// w · x, in eight sums.
+#[inline(always)]
+pub(super) fn dot<const D: usize>(w: &[f32; D], x: &[f32; D]) -> f32 {
+    let ((w, w_rest), (x, x_rest)) = (w.as_chunks(), x.as_chunks());
+    let [mut a, b] = of_eights(w, x);
+    for (w, x) in w_rest.chunks(4).zip(x_rest.chunks(4)) {
+        a = Plain.mul_add(Plain.load(w), Plain.load(x), a);
+    }
+    Plain.sum_lanes(Plain.add(a, b))
 }

@@ -1,6 +1,7 @@
 //! A row alone, in Rust.
 
 use super::{PANEL, Tile, add, four};
+use crate::machine::{Machine, Plain};
 
 /// Columns that [`of_row`] multiplies with.
 pub(super) const STRIP: usize = 8;
@@ -29,6 +30,17 @@ pub(super) fn of_row(x: &[f32], mut w: &[f32], stride: usize, _: usize) -> [[f32
         let [c, d, e, f, g, h, i, j] = row;
         [a, b] = [add(a, *x, [c, d, e, f]), add(b, *x, [g, h, i, j])];
         w = w.get(stride..).unwrap_or_default();
+    }
+    [a, b]
+}
+
+/// The products of eight numbers each, added up.
+#[inline(always)]
+pub(super) fn of_eights(w: &[[f32; 8]], x: &[[f32; 8]]) -> [[f32; 4]; 2] {
+    let [mut a, mut b] = [[0.0; 4]; 2];
+    for (w, x) in w.iter().zip(x) {
+        a = Plain.mul_add(Plain.load(w), Plain.load(x), a);
+        b = Plain.mul_add(Plain.load(&w[4..]), Plain.load(&x[4..]), b);
     }
     [a, b]
 }

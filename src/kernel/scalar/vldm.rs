@@ -136,3 +136,44 @@ fn add_short(sums: &mut Tile, x: &[f32], mut w: &[f32], stride: usize) {
         w = w.get(stride..).unwrap_or_default();
     }
 }
+
+/// The products of eight numbers each, added up.
+#[inline(always)]
+pub(super) fn of_eights(w: &[[f32; 8]], x: &[[f32; 8]]) -> [[f32; 4]; 2] {
+    let count = w.len().min(x.len());
+    if count == 0 {
+        return Default::default();
+    }
+    let mut sums = MaybeUninit::<[[f32; 4]; 2]>::uninit();
+    // SAFETY: the loop runs `count` times, at least once, and each time reads eight numbers of w and of x, which have as many. Numbers are aligned as
+    // VLDM and VSTM ask. All eight sums are written, and nothing else but the registers named here, and the flags.
+    unsafe {
+        asm!(
+            eight!(zeros),
+            "2:",
+            "vldmia {x}!, {{s8-s15}}",
+            "vldmia {w}!, {{s16-s23}}",
+            "vmla.f32 s0, s16, s8",
+            "vmla.f32 s1, s17, s9",
+            "vmla.f32 s2, s18, s10",
+            "vmla.f32 s3, s19, s11",
+            "vmla.f32 s4, s20, s12",
+            "vmla.f32 s5, s21, s13",
+            "vmla.f32 s6, s22, s14",
+            "vmla.f32 s7, s23, s15",
+            "subs {count}, {count}, #1",
+            "bne 2b",
+            "vstmia {sums}, {{s0-s7}}",
+            zero = in(reg) 0,
+            sums = in(reg) sums.as_mut_ptr(),
+            x = inout(reg) x.as_ptr() => _,
+            w = inout(reg) w.as_ptr() => _,
+            count = inout(reg) count => _,
+            out("s0") _, out("s1") _, out("s2") _, out("s3") _, out("s4") _, out("s5") _, out("s6") _, out("s7") _,
+            out("s8") _, out("s9") _, out("s10") _, out("s11") _, out("s12") _, out("s13") _, out("s14") _, out("s15") _,
+            out("s16") _, out("s17") _, out("s18") _, out("s19") _, out("s20") _, out("s21") _, out("s22") _, out("s23") _,
+            options(nostack)
+        );
+        sums.assume_init()
+    }
+}

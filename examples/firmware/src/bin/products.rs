@@ -2,7 +2,7 @@
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::{Format, Int8, Linear, NoBias, Parameters, Sequence, Zero};
+use constformer::{Format, Head, Int8, Linear, NoBias, Parameters, Sequence, Tied, TokenEmbedding, Zero};
 use firmware::report;
 
 firmware::program!(run);
@@ -55,8 +55,25 @@ fn run() -> bool {
         check::<Int8, 1361, 2>(), // the last row that an instruction reaches
         check::<Int8, 1367, 5>(), // and the first that it does not
     ];
-    let [f32, int8] = [count("f32 products that are right", &f32), count("int8 products that are right", &int8)];
-    f32 && int8
+    let tied = [
+        check_tied::<1>(),
+        check_tied::<3>(),
+        check_tied::<4>(),
+        check_tied::<7>(),
+        check_tied::<8>(),
+        check_tied::<11>(),
+        check_tied::<13>(),
+        check_tied::<16>(),
+        check_tied::<29>(),
+        check_tied::<64>(),
+        check_tied::<97>(),
+    ];
+    let all_right = [
+        count("f32 products that are right", &f32),
+        count("int8 products that are right", &int8),
+        count("tied heads that are right", &tied),
+    ];
+    all_right == [true; 3]
 }
 
 /// Says how many are right; returns whether all are.
@@ -96,6 +113,29 @@ fn check<T: Definition, const IN: usize, const OUT: usize>() -> bool {
     let mut tokens = x.tokens().iter().zip(y.tokens());
     y.len() == TOKENS
         && tokens.all(|(x, y)| weights.iter().zip(y).all(|(w, y)| y.to_bits() == T::product(x, w).to_bits()))
+}
+
+#[inline(never)]
+fn check_tied<const D: usize>() -> bool {
+    let mut random = Random(D as u32);
+    let mut embedding = TokenEmbedding::<5, D>::ZERO;
+    let table = &mut embedding.weight.rows;
+    table.as_flattened_mut().fill_with(|| random.next());
+    let (mut x, mut logits) = ([0.0; D], [0.0; 5]);
+    x.fill_with(|| random.next());
+    Tied.logits(&embedding, &x, &mut logits);
+    embedding.weight.rows.iter().zip(logits).all(|(w, logit)| logit.to_bits() == in_eight_sums(w, &x).to_bits())
+}
+
+/// w · x, in a sum for every eighth product; the last ones, if they are fewer, go to the first four sums.
+fn in_eight_sums(w: &[f32], x: &[f32]) -> f32 {
+    let mut sums = [0.0; 8];
+    let whole = x.len() / 8 * 8;
+    for (i, (w, x)) in w.iter().zip(x).enumerate() {
+        sums[if i < whole { i % 8 } else { i % 4 }] += w * x;
+    }
+    let two = |i| sums[i] + sums[i + 4];
+    (two(0) + two(2)) + (two(1) + two(3))
 }
 
 /// A format whose products are defined.
