@@ -34,7 +34,7 @@ pub(super) fn of_row(x: &[f32], mut w: &[f32], stride: usize, _: usize) -> [[f32
     [a, b]
 }
 
-/// The products of eight numbers each, added up.
+/// Σ w x, in eight sums: of the first numbers of all eights, of the second, and so on.
 #[inline(always)]
 pub(super) fn of_eights(w: &[[f32; 8]], x: &[[f32; 8]]) -> [[f32; 4]; 2] {
     let [mut a, mut b] = [[0.0; 4]; 2];

@@ -137,7 +137,7 @@ fn add_short(sums: &mut Tile, x: &[f32], mut w: &[f32], stride: usize) {
     }
 }
 
-/// The products of eight numbers each, added up.
+/// Σ w x, in eight sums: of the first numbers of all eights, of the second, and so on.
 #[inline(always)]
 pub(super) fn of_eights(w: &[[f32; 8]], x: &[[f32; 8]]) -> [[f32; 4]; 2] {
     let count = w.len().min(x.len());
