@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
-#![cfg_attr(not(any(feature = "std", constformer_dsp)), forbid(unsafe_code))]
+#![cfg_attr(not(any(feature = "std", constformer_dsp, constformer_vldm)), forbid(unsafe_code))]
 
 #[cfg(feature = "std")]
 extern crate std;

@@ -131,6 +131,27 @@ fn sin_and_cos() {
 }
 
 #[test]
+fn sines_of_turns() {
+    let angles = (-1_000_000..=1_000_000i64).map(|i| i as u64).flat_map(|i| {
+        // All of a turn, and near the quarters.
+        [i.wrapping_mul(9_223_372_036_855), i.wrapping_shl(38), i.wrapping_add(1 << 62), i.wrapping_add(1 << 61), i]
+    });
+    let error = angles.fold(0.0, |error: f64, turn| {
+        let (sin, cos) = trigonometry::sin_cos_of_turn(turn);
+        let eighth = turn.wrapping_add(1 << 60) >> 61; // of a turn, so that the rest keeps its digits
+        let rest = turn.wrapping_sub(eighth << 61).cast_signed() as f64 * (std::f64::consts::TAU / 2f64.powi(64));
+        let (of_sin, of_cos) = rest.sin_cos();
+        let (eighth_sin, eighth_cos) = (eighth as f64 * std::f64::consts::FRAC_PI_4).sin_cos();
+        let expected = [of_sin * eighth_cos + of_cos * eighth_sin, of_cos * eighth_cos - of_sin * eighth_sin];
+        [sin, cos].into_iter().zip(expected).fold(error, |error, (y, expected)| {
+            error.max(absolute(y, expected) - unit_in_the_last_place(expected) / 2.0)
+        })
+    });
+    println!("sin_cos_of_turn: max error beyond rounding {error:.1e}");
+    assert!(error <= 1e-15);
+}
+
+#[test]
 fn sines_and_powers_of_positions() {
     let angles = (-1_000_000..=1_000_000).map(|i| f64::from(i) * 0.999_999);
     let error = angles.fold(0.0, |error: f64, x| {

@@ -1,6 +1,6 @@
 //! What all kinds of attention share: four linear maps, and context looked up.
 
-use super::{AttentionTile, rotary, stored::KeyValueFormat};
+use super::{AttentionTile, rotary::Rotary, stored::KeyValueFormat};
 use crate::{
     activation::Identity,
     kernel::{Epilogue, Store},
@@ -37,6 +37,8 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
     const D_HEAD: usize;
     /// Heads of the query for each head of key and value.
     const GROUP: usize;
+    /// How queries and keys are rotated.
+    const ROTARY: Rotary<Self::Rotation> = Rotary::new(Self::D_HEAD);
 
     fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
     fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue);
@@ -57,7 +59,7 @@ pub(crate) trait Projections<const D_MODEL: usize, const D_KV: usize>: Sized {
         let query = query.get_mut(..x.len().min(TILE)).unwrap_or_default();
         self.query(x, Store::<D_MODEL, Identity>::to(query));
         watch.field("query").rows(query);
-        rotary::rotate_rows::<Self::Rotation, D_MODEL>(query, place, Self::D_HEAD);
+        Self::ROTARY.rotate_rows(query, place);
         Self::KeyValues::attend::<Self, O, D_MODEL, D_KV, SEQ_LEN, TILE>(
             query,
             heads,

@@ -4,12 +4,14 @@
 //! same operation. Lanes run over outputs, so every number of a product is one sum in one order, whatever the machine's
 //! width, the tile or the padding: that is why a batch equals its sequences one by one, bit for bit.
 
+mod dots;
 mod epilogue;
 mod few_rows;
 pub(crate) mod integer;
 mod product;
 mod scalar;
 
+pub(crate) use dots::dots;
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store};

@@ -10,9 +10,9 @@ mod trigonometry;
 
 pub(crate) use gelu::{gelu_erf, gelu_tanh};
 pub use rows::softmax;
-pub(crate) use rows::{Function, dots, map, softmax_row, square_of_distance, sum};
+pub(crate) use rows::{Function, map, softmax_row, square_of_distance, sum};
+pub(crate) use trigonometry::{RADIAN, log_ten, mul_high, power_of_ten, sin_cos, sin_cos_of_turn};
 pub use trigonometry::{cos, sin};
-pub(crate) use trigonometry::{log_ten, power_of_ten, sin_cos};
 
 use crate::machine::{Machine, Single};
 use core::f32::consts::{LOG2_E, SQRT_2};

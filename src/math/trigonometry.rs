@@ -1,4 +1,4 @@
-//! Sine and cosine, also at compile time: tables of positions are constants.
+//! Sine and cosine: of numbers, at compile time, since tables of positions are constants, and of fractions of a turn, for rotary positions.
 
 use core::f64::consts::{FRAC_2_PI, LN_2, LN_10, LOG2_10};
 
@@ -36,6 +36,53 @@ pub(crate) const fn sin_cos(x: f64) -> (f64, f64) {
     let (sin, cos) = if n % 2 == 0 { (sin, cos) } else { (cos, -sin) };
     let half_turn = ((n & 2) as u64) << 62;
     (f64::from_bits(sin.to_bits() ^ half_turn), f64::from_bits(cos.to_bits() ^ half_turn))
+}
+
+/// 2⁶⁴ / 2π: the angle 1, where a turn is 2⁶⁴.
+pub(crate) const RADIAN: u64 = 2_935_890_503_282_001_226;
+
+/// sin and cos of an angle of which 2⁶⁴ are a turn, to half a unit in the last place and 1e-15. Its multiples are exact, as they wrap as turns do.
+///
+/// In integers, since microcontrollers emulate `f64`.
+pub(crate) fn sin_cos_of_turn(turn: u64) -> (f32, f32) {
+    /// π/4
+    const EIGHTH: u64 = 14_488_038_916_154_245_685;
+    /// 1 / n!, of which 2⁶³ are 1.
+    const COEFFICIENTS: [u64; TERMS] = {
+        let (mut table, mut n) = ([0; TERMS], 0);
+        while n < TERMS {
+            table[n] = (INVERSE_FACTORIALS[n] * ONE) as u64;
+            n += 1;
+        }
+        table
+    };
+    const ONE: f64 = (1u64 << 63) as f64;
+
+    // The nearest quarter turn, and how far away that is.
+    let quarter = turn.wrapping_add(1 << 61) >> 62;
+    let rest = turn.wrapping_sub(quarter << 62).cast_signed();
+    let x = mul_high((rest ^ (rest >> 63)).cast_unsigned() << 3, EIGHTH); // |rest|, to a unit
+    let square = mul_high(x, x);
+    let (mut sin, mut cos) = (0, 0);
+    for pair in COEFFICIENTS.as_chunks().0.iter().rev() {
+        let [of_cos, of_sin] = *pair;
+        (sin, cos) = (of_sin - mul_high(sin, square), of_cos - mul_high(cos, square));
+    }
+    let [sin, cos] = [mul_high(sin, x), cos].map(|x| x as f32 * (1.0 / ONE) as f32);
+    let sin = if rest < 0 { -sin } else { sin };
+    match quarter {
+        0 => (sin, cos),
+        1 => (cos, -sin),
+        2 => (-sin, -cos),
+        _ => (-cos, sin),
+    }
+}
+
+/// a b / 2⁶⁴, or up to three less.
+pub(crate) const fn mul_high(a: u64, b: u64) -> u64 {
+    const LOW: u64 = u32::MAX as u64;
+    let (high_a, low_a, high_b, low_b) = (a >> 32, a & LOW, b >> 32, b & LOW);
+    high_a * high_b + ((high_a * low_b) >> 32) + ((low_a * high_b) >> 32)
 }
 
 /// The terms of a series: an even number.

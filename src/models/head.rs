@@ -6,10 +6,9 @@ use crate::{
     bias::Bias,
     embedding::{TextEmbedding, TokenEmbedding},
     format::Format,
-    kernel::Store,
+    kernel::{self, Store},
     linear::Linear,
     machine::{Machine, Work, dispatch},
-    math,
     norm::Exponent,
     parameters,
     parameters::{Parameters, Table},
@@ -75,7 +74,7 @@ impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
 
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
-        math::dots(m, self.table, self.x, self.out);
+        kernel::dots(m, self.table, self.x, self.out);
     }
 }
 

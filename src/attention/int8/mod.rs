@@ -2,7 +2,7 @@
 
 mod heads;
 
-use super::{Place, Projections, rotary, stored::KeyValueFormat};
+use super::{Place, Projections, stored::KeyValueFormat};
 #[cfg(feature = "rayon")]
 use crate::kernel::PANEL;
 use crate::{
@@ -153,7 +153,7 @@ impl KeyValueFormat for i8 {
             let room = room.get_mut(..x.len()).unwrap_or_default();
             of.key(x, Store::<D_KV, Identity>::to(room));
             watch.field("key").further(first).rows(room);
-            rotary::rotate_rows::<P::Rotation, D_KV>(room, place, P::D_HEAD);
+            P::ROTARY.rotate_rows(room, place);
             for (token, key) in (place.column..).zip(&*room) {
                 to.set_key(token, key);
             }

@@ -5,7 +5,7 @@ mod keys;
 
 pub(super) use keys::KeysMut;
 
-use super::{Place, Projections, rotary, stored::KeyValueFormat};
+use super::{Place, Projections, stored::KeyValueFormat};
 #[cfg(feature = "rayon")]
 use crate::kernel::PANEL;
 use crate::{
@@ -99,7 +99,7 @@ impl KeyValueFormat for f32 {
                 watch.field("key").row(row, &key);
             }
         }
-        rotary::rotate_keys::<P::Rotation, D_KV, SEQ_LEN>(keys, place, x.len(), P::D_HEAD);
+        P::ROTARY.rotate_keys(keys, place, x.len());
         let values = values.get_mut(place.column - *first..).unwrap_or_default();
         of.value(x, Store::<D_KV, Identity>::to(values));
         watch.field("value").rows(values.get(..x.len()).unwrap_or_default());

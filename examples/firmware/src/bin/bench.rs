@@ -22,6 +22,9 @@ fn run() -> bool {
     linear::<4, 64, 64, _>("linear 64x64", &NARROW);
     linear::<4, 64, 256, _>("linear 64x256", &WIDEN);
     linear::<4, 256, 64, _>("linear 256x64", &NARROWER);
+    linear::<1, 64, 64, _>("linear 64x64, a token", &NARROW);
+    linear::<1, 64, 256, _>("linear 64x256, a token", &WIDEN);
+    linear::<1, 256, 64, _>("linear 256x64, a token", &NARROWER);
     linear::<1, 64, 64, _>("int8 linear 64x64, a token", &NARROW_INT8);
     linear::<4, 64, 64, _>("int8 linear 64x64, 4 tokens", &NARROW_INT8);
     linear::<1, 64, 256, _>("int8 linear 64x256, a token", &WIDEN_INT8);

@@ -4,7 +4,7 @@
 
 use constformer::{Plan, Zero, include_model, sampling::argmax, tokenizer};
 use firmware::{
-    board,
+    Trace, board,
     models::{Stories, StoriesMemory},
     report,
 };
@@ -34,19 +34,21 @@ const MACS: u64 =
 fn run() -> bool {
     let Some(memory) = MEMORY.try_take() else { return false };
     let mut logits = [0.0; Vocabulary::SIZE];
-    let (mut id, mut instructions) = (Vocabulary::BOS, 0);
+    let (mut id, mut instructions, mut trace) = (Vocabulary::BOS, 0, Trace::EMPTY);
     for position in 0..LENGTH {
         let mut well = false;
         let count = board::count(|| well = STORIES.extend(&[id], memory, &mut logits).is_ok());
         if position == MEASURED {
             instructions = count;
         }
+        trace.add(&logits);
         let (true, Ok(next)) = (well, argmax(&logits)) else { return false };
         let Ok(text) = VOCABULARY.decode(id, next) else { return false };
         board::write(text);
         id = next;
     }
     board::write(b"\n");
+    report::bits("stories.logits", trace.hash);
     report::ratio("stories.multiply-add", instructions, MACS as u32);
     true
 }

@@ -3,8 +3,18 @@
 //! Sixteen sums fit. They are written out, since no optimiser for size unrolls loops over a tile, which then lies in memory: six
 //! times the instructions. What computes them is no part of what stores them, so that the many epilogues share it.
 
+#[cfg(not(constformer_vldm))]
+mod portable;
+#[cfg(constformer_vldm)]
+mod vldm;
+
+#[cfg(not(constformer_vldm))]
+use portable::{STRIP, of_eights, of_row, row_of_panel};
+#[cfg(constformer_vldm)]
+use vldm::{STRIP, of_eights, of_row, row_of_panel};
+
 use super::{Epilogue, PANEL, Product};
-use crate::machine::Machine;
+use crate::machine::{Machine, Plain};
 
 /// Four rows by four columns, or a row of sixteen.
 type Tile = [[f32; 4]; 4];
@@ -74,8 +84,9 @@ impl<const D: usize, const STRIDE: usize> Product<'_, D, STRIDE> {
         // What is left over: of these rows some columns, of the others all.
         let done = 4 * fours.len();
         for (row, x) in self.x.iter().enumerate() {
-            for column in (if row < done { whole } else { 0 }..self.columns).step_by(8) {
-                let sums = of_row(self.inputs_of(x), self.w.get(self.from + column..).unwrap_or_default(), self.stride);
+            for column in (if row < done { whole } else { 0 }..self.columns).step_by(STRIP) {
+                let w = self.w.get(self.from + column..).unwrap_or_default();
+                let sums = of_row(self.inputs_of(x), w, self.stride, self.columns - column);
                 for (v, sums) in (column..self.columns).step_by(4).zip(&sums) {
                     epilogue.store(m, row, self.first + v, 4.min(self.columns - v), m.load(sums));
                 }
@@ -135,30 +146,13 @@ fn multiply<const STRIDE: usize>([x0, x1, x2, x3]: [&[f32]; 4], w: &[[f32; STRID
     [a, b, c, d]
 }
 
-/// A row times sixteen columns of a panel.
-#[inline(never)]
-fn row_of_panel(x: &[f32], panel: &[[f32; PANEL]], column: usize) -> Tile {
-    let ([mut a, mut b, mut c, mut d], column) = (Tile::default(), column.min(PANEL - 16));
-    for (x, row) in x.iter().zip(panel) {
-        let [v, w, y, z] = [0, 4, 8, 12].map(|i| four(row, column + i));
-        [a, b, c, d] = [add(a, *x, v), add(b, *x, w), add(c, *x, y), add(d, *x, z)];
+/// w · x, in eight sums.
+#[inline(always)]
+pub(super) fn dot<const D: usize>(w: &[f32; D], x: &[f32; D]) -> f32 {
+    let ((w, w_rest), (x, x_rest)) = (w.as_chunks(), x.as_chunks());
+    let [mut a, b] = of_eights(w, x);
+    for (w, x) in w_rest.chunks(4).zip(x_rest.chunks(4)) {
+        a = Plain.mul_add(Plain.load(w), Plain.load(x), a);
     }
-    [a, b, c, d]
-}
-
-/// A row times the first eight columns of w, whose rows are `stride` numbers apart. Where a row has fewer, it reads on into the next one.
-#[inline(never)]
-fn of_row(x: &[f32], mut w: &[f32], stride: usize) -> [[f32; 4]; 2] {
-    let [mut a, mut b] = [[0.0; 4]; 2];
-    for x in x {
-        let row = w.first_chunk::<8>().copied().unwrap_or_else(|| {
-            let mut row = [0.0; 8];
-            row.iter_mut().zip(w).for_each(|(to, from)| *to = *from);
-            row
-        });
-        let [c, d, e, f, g, h, i, j] = row;
-        [a, b] = [add(a, *x, [c, d, e, f]), add(b, *x, [g, h, i, j])];
-        w = w.get(stride..).unwrap_or_default();
-    }
-    [a, b]
+    Plain.sum_lanes(Plain.add(a, b))
 }
