@@ -15,7 +15,7 @@ firmware::program!(run);
 static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
 
 /// Its working memory, in RAM.
-static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
+static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(Zero::ZERO);
 
 fn run() -> bool {
     MEMORY.try_take().is_some_and(|memory| hears(KWS, memory, 1e-4))

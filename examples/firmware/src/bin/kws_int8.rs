@@ -15,7 +15,7 @@ firmware::program!(run);
 static KWS: &KwsInt8 = include_model!(KwsInt8, concat!(env!("FIRMWARE_MODELS"), "/kws_int8.cfm"));
 
 /// Its working memory, in RAM.
-static MEMORY: ConstStaticCell<KwsMemory<Int8>> = ConstStaticCell::new(KwsMemory::<Int8>::ZERO);
+static MEMORY: ConstStaticCell<KwsMemory<Int8>> = ConstStaticCell::new(Zero::ZERO);
 
 fn run() -> bool {
     MEMORY.try_take().is_some_and(|memory| hears(KWS, memory, 0.3))

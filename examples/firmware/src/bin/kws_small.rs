@@ -17,7 +17,7 @@ static KWS: &KwsSmall = include_model!(KwsSmall, concat!(env!("FIRMWARE_MODELS")
 type SmallMemory = KwsMemory<Int8Stream<Int8Cache<Int8>>>;
 
 /// Its working memory, in RAM.
-static MEMORY: ConstStaticCell<SmallMemory> = ConstStaticCell::new(SmallMemory::ZERO);
+static MEMORY: ConstStaticCell<SmallMemory> = ConstStaticCell::new(Zero::ZERO);
 
 fn run() -> bool {
     MEMORY.try_take().is_some_and(|memory| hears(KWS, memory, 0.3))

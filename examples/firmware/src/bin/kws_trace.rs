@@ -15,7 +15,7 @@ firmware::program!(run);
 
 static KWS: &Kws = include_model!(Kws, concat!(env!("FIRMWARE_MODELS"), "/kws.cfm"));
 
-static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
+static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(Zero::ZERO);
 
 fn run() -> bool {
     let mut trace = Trace::EMPTY;

@@ -1,31 +1,40 @@
-//! How deep the stack gets in a forward pass of KWT-1's shape, whose `D_FF` is 256.
+//! How deep the stack gets in a forward pass of KWT-1's shape, whose `D_FF` is 256: in `f32`, and all of 8 bits.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
-use constformer::Zero;
+use constformer::{Format, Int8, Int8Cache, Int8Stream, Zero};
 use core::hint::black_box;
 use firmware::models::{Kws, KwsInput, KwsMemory};
 use static_cell::ConstStaticCell;
 
 firmware::program!(run);
 
+type Small = Int8Stream<Int8Cache<Int8>>;
+
 /// One layer: those of a stack come one after the other.
 static KWS: Kws<1> = Zero::ZERO;
-static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(KwsMemory::ZERO);
+static KWS_SMALL: Kws<1, Small> = Zero::ZERO;
+static MEMORY: ConstStaticCell<KwsMemory> = ConstStaticCell::new(Zero::ZERO);
+static MEMORY_SMALL: ConstStaticCell<KwsMemory<Small>> = ConstStaticCell::new(Zero::ZERO);
 static INPUT: KwsInput = [[0.0; 40]; 98];
 
 fn run() -> bool {
-    let Some(memory) = MEMORY.try_take() else { return false };
+    let (Some(memory), Some(memory_small)) = (MEMORY.try_take(), MEMORY_SMALL.try_take()) else { return false };
+    used("stack.used", || forward(&KWS, memory)) && used("stack.small.used", || forward(&KWS_SMALL, memory_small))
+}
+
+/// Reports how many bytes `f` has used.
+fn used(_name: &str, f: impl FnOnce() -> bool) -> bool {
     #[cfg(target_os = "none")]
     let painted = firmware::board::stack::paint();
-    let well = forward(memory);
+    let well = f();
     #[cfg(target_os = "none")]
-    firmware::report::number("stack.used", painted.used() as u32);
+    firmware::report::number(_name, painted.used() as u32);
     well
 }
 
 /// What the analysis of frames begins with.
 #[inline(never)]
-fn forward(memory: &mut KwsMemory) -> bool {
-    black_box(&KWS).forward(&INPUT, memory).is_ok()
+fn forward<T: Format>(kws: &Kws<1, T>, memory: &mut KwsMemory<T>) -> bool {
+    black_box(kws).forward(&INPUT, memory).is_ok()
 }
