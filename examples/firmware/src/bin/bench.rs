@@ -3,7 +3,8 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use constformer::{
-    Activation, Format, Gelu, GeluTanh, Int8, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::softmax,
+    Activation, Format, Gelu, GeluTanh, Int8, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::fixed,
+    math::softmax,
 };
 use core::hint::black_box;
 use firmware::{board, report};
@@ -35,6 +36,9 @@ fn run() -> bool {
     elements("gelu erf", activate::<Gelu>);
     elements("gelu tanh", activate::<GeluTanh>);
     elements("layer norm of 64", |x| NORM.forward(x.as_chunks_mut().0));
+    integers("fixed softmax of 64", fixed::softmax);
+    integers("fixed gelu", |x| x.iter_mut().for_each(|x| *x = fixed::gelu(*x)));
+    integers("fixed layer norm of 64", |x| fixed::layer_norm(x, &[1 << 16; 64], &[0; 64], 1e-5));
     true
 }
 
@@ -55,6 +59,17 @@ fn elements(name: &str, f: impl FnOnce(&mut [f32])) {
     let mut x = [0.0; 64];
     for (i, x) in (0u8..).zip(&mut x) {
         *x = f32::from(i) / 16.0 - 2.0;
+    }
+    let instructions = board::count(|| f(black_box(&mut x)));
+    black_box(&x);
+    report::ratio(name, instructions, 64);
+}
+
+/// Of one of 64 fixed-point numbers.
+fn integers(name: &str, f: impl FnOnce(&mut [i32])) {
+    let mut x = [0; 64];
+    for (i, x) in (0..).zip(&mut x) {
+        *x = (i << 12) - (2 << 16);
     }
     let instructions = board::count(|| f(black_box(&mut x)));
     black_box(&x);

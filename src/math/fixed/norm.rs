@@ -1,0 +1,69 @@
+//! LayerNorm of fixed-point numbers.
+
+use super::POINT;
+
+/// Replaces a token by γ ⊙ (x - E\[x\]) / √(Var\[x\] + ε) + β, within 1e-4 (1 + |γ x̂|), x̂ being what is between γ and β
+///
+/// `weight` is γ and `bias` β, one number a feature. The mean is rounded down to a fixed-point number. Of a token of more than 32,768 features,
+/// those beyond stay what they are. PyTorch: `nn.LayerNorm(len, eps)`.
+pub fn layer_norm(x: &mut [i32], weight: &[i32], bias: &[i32], epsilon: f32) {
+    let count = x.len().min(1 << 15);
+    let x = x.get_mut(..count).unwrap_or_default();
+    let mean = mean(x);
+    let mut greatest = 0;
+    for x in &mut *x {
+        *x = x.saturating_sub(mean);
+        greatest |= x.unsigned_abs();
+    }
+    // Centred numbers become integers of up to 30 bits, so that all of these are of use, and of up to 23, the sum of whose squares fits.
+    let up = greatest.leading_zeros().saturating_sub(1).min(30);
+    let mut squares = 0;
+    for x in &mut *x {
+        *x = (*x << up) >> 1;
+        squares += i64::from(*x >> TO_23_BITS).pow(2) as u64;
+    }
+    let unit = 2 * (POINT as i32 + up as i32 - 1 - TO_23_BITS as i32);
+    let variance = quotient(squares, count as u32).saturating_add(power_of_two_times(epsilon, unit)).min(1 << 62);
+    // Variance and deviation of 32 and 16 bits, and what was left out of the former and the latter.
+    let lead = variance.leading_zeros() / 2;
+    let deviation = ((variance << (2 * lead).min(63)) >> 32) as u32;
+    let inverse = (i32::MAX as u32).checked_div(deviation.isqrt()).unwrap_or_default() << 14;
+    let down = 20u32.saturating_sub(lead);
+    for (x, (weight, bias)) in x.iter_mut().zip(weight.iter().zip(bias)) {
+        let normal = ((i64::from(*x) * i64::from(inverse)) >> 32) as i32 >> down;
+        let y = ((i64::from(normal) * i64::from(*weight)) >> POINT) + i64::from(*bias);
+        *x = i32::try_from(y).unwrap_or(if y < 0 { i32::MIN } else { i32::MAX });
+    }
+}
+
+const TO_23_BITS: u32 = 7;
+
+/// The mean, rounded towards 0.
+fn mean(x: &[i32]) -> i32 {
+    let sum: i64 = x.iter().map(|x| i64::from(*x)).sum();
+    // Of moderate numbers the sum has 32 bits, which are divided by one instruction.
+    match i32::try_from(sum) {
+        Ok(sum) => sum.checked_div(x.len() as i32).unwrap_or_default(),
+        Err(_) => sum.checked_div(x.len() as i64).unwrap_or_default() as i32,
+    }
+}
+
+/// a / b, of which 31 bits are right, without a division of 64 bits.
+fn quotient(a: u64, b: u32) -> u64 {
+    let lead = a.leading_zeros().min(63);
+    let inverse = u32::MAX.checked_div(b).unwrap_or_default();
+    (((a << lead) >> 32) * u64::from(inverse)) >> lead
+}
+
+/// 2ⁿ x, rounded down, for an x of 0 or more; 2⁶² at most.
+const fn power_of_two_times(x: f32, n: i32) -> u64 {
+    let bits = x.to_bits();
+    let (fraction, exponent) = (bits & 0x007f_ffff | 0x0080_0000, (bits >> 23 & 0xff) as i32 - 150 + n);
+    match exponent {
+        _ if bits == 0 || bits >> 31 == 1 => 0,
+        ..-31 => 0,
+        -31..0 => (fraction >> -exponent) as u64,
+        0..39 => (fraction as u64) << exponent,
+        _ => 1 << 62,
+    }
+}
