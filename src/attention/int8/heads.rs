@@ -48,11 +48,9 @@ where
                 let scale = integers.quantize(query, greatest_magnitude(query.iter().copied()));
                 key_values.scores(&integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
                 see::<P::Mask, _, _>(watch, "scores", head, from_ref(scores), [column, len], |_| temperature);
-                let seen = scores.get_mut(..seen).unwrap_or_default();
-                let of_row = math::softmax_row(m, seen, temperature);
+                let of_row = math::softmax_row(m, scores.get_mut(..seen).unwrap_or_default(), temperature);
                 see::<P::Mask, _, _>(watch, "weights", head, from_ref(scores), [column, len], |_| of_row);
-                let seen = scores.get_mut(..visible::<P::Mask>(column, len).min(SEQ_LEN)).unwrap_or_default();
-                key_values.context(weights, of_row, shared, seen, query);
+                key_values.context(weights, of_row, shared, scores.get_mut(..seen).unwrap_or_default(), query);
             }
         }
     }
