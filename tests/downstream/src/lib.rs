@@ -11,8 +11,8 @@ pub use speaker::{CAPACITY, SPEAKER_MEMORY, Silence, Speaker, SpeakerMemory, spe
 
 use constformer::{
     Activation, Causal, Empty, Encoder, EncoderBlock, Family, FeedForward, Format, Layer, LearnedPositions, Linear,
-    Macs, Memory, Model, NoBias, Plan, Pooling, PreLn, RmsNorm, Scratch, Sequence, SplitInto, Width, WithBias, Working,
-    Zero, machine::Machine, model,
+    Macs, Memory, Model, NoBias, Plan, Pooling, PreLn, RmsNorm, Scratch, Sequence, SplitInto, TokenFormat, Width,
+    WithBias, Working, Zero, machine::Machine, model,
 };
 use static_cell::ConstStaticCell;
 
@@ -174,7 +174,7 @@ where
 /// The same over any layer: it needs no bound on heads.
 pub fn run<L: Layer<D>, const D: usize, const SEQ_LEN: usize, const TILE: usize>(
     layer: &L,
-    memory: &mut Working<D, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>>,
+    memory: &mut Working<D, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
 ) {
     layer.forward(&mut memory.stream, &mut memory.scratch);
 }
