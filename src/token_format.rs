@@ -13,7 +13,7 @@ use zerocopy::FromZeros;
 /// How the tokens of the residual stream are stored, between the layers that add to it: `f32`, as they were computed, or `i8`, a
 /// quarter of the memory.
 ///
-/// As `i8`, a token is integers of -127 to 127 times a scale of its own, so each layer rounds its features, by max |x| / 254 at most. It suits
+/// As `i8`, a token is integers of -127 to 127 times a scale of its own, so each layer rounds its features, by max |x| / 254 at most (to 0, if max |x| < 1.5e-36). It suits
 /// Post-LN, whose tokens are normalised; the stream of a deep Pre-LN model has features far greater than others, beside which these
 /// are lost.
 ///
@@ -128,7 +128,7 @@ impl TokenFormat for i8 {
         let (exact, _) = scales(greatest_magnitude(token.iter().copied()), HIGHEST);
         // Of 16 bits: so 127 times it is exact, and a token that was read is stored as it was.
         let scale = if exact.is_finite() { f32::from_bits((exact.to_bits() + 0x80) & !0xff) } else { exact };
-        let inverse = if scale >= f32::MIN_POSITIVE { 1.0 / scale } else { 0.0 };
+        let (scale, inverse) = if scale < f32::MIN_POSITIVE { (0.0, 0.0) } else { (scale, 1.0 / scale) };
         to.scale = scale;
         to.integers.iter_mut().zip(token).for_each(|(q, x)| *q = nearest(x * inverse) as i8);
     }

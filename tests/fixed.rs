@@ -33,7 +33,8 @@ fn conversions() {
         let expected = (f64::from(x) * 65536.0 + if x < 0.0 { -0.5 } else { 0.5 }).trunc() as i32;
         assert_eq!(from_f32(x), expected, "{x}");
     }
-    assert_eq!([1e9, -1e9, f32::INFINITY, f32::NEG_INFINITY].map(from_f32), [i32::MAX, -i32::MAX, i32::MAX, -i32::MAX]);
+    assert_eq!([1e9, -1e9, f32::INFINITY, f32::NEG_INFINITY].map(from_f32), [i32::MAX, i32::MIN, i32::MAX, i32::MIN]);
+    assert_eq!([32768.0, -32768.0].map(from_f32), [i32::MAX, i32::MIN]);
     assert_eq!((from_f32(f32::NAN), from_f32(-0.0)), (0, 0));
     assert_eq!([65536, -32768, i32::MIN].map(to_f32), [1.0, -0.5, -32768.0]);
     let mut random = Random(1);
@@ -84,6 +85,16 @@ fn softmax_of_scores() {
             assert!(*y >= 0);
         }
     }
+    // One high score and a long tail of low ones.
+    for (len, low) in
+        [17, 64, 99, 512, 8192, 32768].into_iter().flat_map(|len| [-5.0, -9.0, -11.1, -14.0].map(|low| (len, low)))
+    {
+        let mut x = vec![from_f32(low); len];
+        x[0] = 0;
+        softmax(&mut x);
+        let sum = 1.0 + (len - 1) as f64 * f64::from(low).exp();
+        greatest = greatest.max((value(x[0]) - 1.0 / sum).abs()).max((value(x[1]) - f64::from(low).exp() / sum).abs());
+    }
     println!("softmax within {greatest:.1e}");
     assert!(greatest < 1e-4);
     softmax(&mut []);
@@ -98,34 +109,53 @@ fn softmax_of_scores() {
 
 #[test]
 fn norm_of_tokens() {
-    let mut random = Random(3);
     let mut greatest = 0f64;
-    for len in [1, 2, 3, 7, 64, 384, 1023] {
-        for (centre, spread) in [(0.0, 1.0), (0.0, 0.01), (5.0, 0.5), (-300.0, 100.0), (0.0, 8000.0), (2.0, 0.0)] {
-            let x: Vec<i32> = (0..len).map(|_| ((centre + spread * random.next()) * 65536.0) as i32).collect();
-            let weight: Vec<i32> = (0..len).map(|_| ((1.0 + random.next()) * 65536.0) as i32).collect();
-            let bias: Vec<i32> = (0..len).map(|_| (random.next() * 65536.0) as i32).collect();
-            let mean = x.iter().map(|x| value(*x)).sum::<f64>() / f64::from(len);
-            let variance = x.iter().map(|x| (value(*x) - mean).powi(2)).sum::<f64>() / f64::from(len);
-            let mut y = x.clone();
-            layer_norm(&mut y, &weight, &bias, 1e-5);
-            for ((y, x), (weight, bias)) in y.iter().zip(&x).zip(weight.iter().zip(&bias)) {
-                let normal = (value(*x) - mean) / (variance + 1e-5).sqrt();
-                let expected = value(*weight) * normal + value(*bias);
-                let error = (value(*y) - expected).abs() / (1.0 + (value(*weight) * normal).abs());
-                // The mean is rounded: that is a part of the deviation, where that is small.
-                let of_mean = value(1) / (variance + 1e-5).sqrt();
-                greatest = greatest.max(error - of_mean * value(*weight));
-            }
-        }
-    }
+    greatest = greatest.max(check_norm::<1>());
+    greatest = greatest.max(check_norm::<2>());
+    greatest = greatest.max(check_norm::<3>());
+    greatest = greatest.max(check_norm::<7>());
+    greatest = greatest.max(check_norm::<64>());
+    greatest = greatest.max(check_norm::<384>());
+    greatest = greatest.max(check_norm::<1023>());
     println!("layer norm within {greatest:.1e}");
     assert!(greatest < 1e-4);
     layer_norm(&mut [], &[], &[], 1e-5);
     let mut same = [i32::MAX; 5];
     layer_norm(&mut same, &[65536; 5], &[7; 5], 1e-5);
     assert_eq!(same, [7; 5]);
-    let mut extremes = [i32::MIN, i32::MAX];
-    layer_norm(&mut extremes, &[65536; 2], &[0; 2], 1e-5);
-    assert!(extremes.iter().all(|y| (value(*y).abs() - 1.0).abs() < 1e-3), "{extremes:?}");
+    let mut two = [0, 1];
+    layer_norm(&mut two, &[65536; 2], &[0; 2], 0.0);
+    assert!((value(two[0]) + 1.0).abs() < 1e-4 && (value(two[1]) - 1.0).abs() < 1e-4, "{two:?}");
+    for epsilon in [-1.0, f32::NAN, f32::INFINITY, 1e38, 1e-45] {
+        layer_norm(&mut [1, -5, i32::MIN], &[65536; 3], &[9; 3], epsilon); // no panic
+    }
+}
+
+/// The greatest error, over 1 + |γ| (1 + |x̂|).
+fn check_norm<const D: usize>() -> f64 {
+    let mut random = Random(3);
+    let mut greatest = 0f64;
+    let tokens = [(0.0, 1.0), (0.0, 0.01), (0.3, 1e-4), (5.0, 0.5), (-300.0, 100.0), (0.0, 12000.0), (2.0, 0.0)];
+    for (centre, spread) in tokens {
+        for (gain, epsilon) in [(1.0, 1e-5f32), (20.0, 1e-5), (1.0, 1e-12), (0.1, 0.0)] {
+            let mut numbers = |centre: f64, spread: f64| -> [i32; D] {
+                std::array::from_fn(|_| ((centre + spread * random.next()) * 65536.0) as i32)
+            };
+            let (x, weight, bias) = (numbers(centre, spread), numbers(gain, gain), numbers(0.0, 1.0));
+            let mean = x.iter().map(|x| value(*x)).sum::<f64>() / D as f64;
+            let variance = x.iter().map(|x| (value(*x) - mean).powi(2)).sum::<f64>() / D as f64;
+            if variance == 0.0 && epsilon == 0.0 {
+                continue;
+            }
+            let mut y = x;
+            layer_norm(&mut y, &weight, &bias, epsilon);
+            for ((y, x), (weight, bias)) in y.iter().zip(&x).zip(weight.iter().zip(&bias)) {
+                let normal = (value(*x) - mean) / (variance + f64::from(epsilon)).sqrt();
+                let expected = value(*weight) * normal + value(*bias);
+                let scale = 1.0 + value(*weight).abs() * (1.0 + normal.abs());
+                greatest = greatest.max((value(*y) - expected).abs() / scale);
+            }
+        }
+    }
+    greatest
 }

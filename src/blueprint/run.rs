@@ -106,6 +106,11 @@ impl Runner {
         })
     }
 
+    /// How many logits there are.
+    pub(crate) fn classes(&self) -> usize {
+        self.row("head.bias", 0).len()
+    }
+
     /// The logits of `inputs`, `features` numbers each.
     pub(crate) fn logits(&self, inputs: &[f32]) -> Vec<f32> {
         let mut x = vec![self.row("embedding.class_token", 0).to_vec()];

@@ -46,19 +46,21 @@ pub static MODEL: &Model = constformer::include_model!(Model, \"{name}.cfm\");
 
 /// How the model is run.
 fn usage(model: &Expression) -> String {
+    let memory = |most: u64| {
+        let tokens = positions(model).map_or(most, |positions| positions.min(most));
+        format!("let mut memory = constformer::boxed::<constformer::Memory<Model, {tokens}>>(); // {tokens} tokens")
+    };
+    let (texts, inputs) = (memory(128), memory(99));
     let lines: &[&str] = match model {
-        Expression::Type(name, _) if name == "TextEncoder" => &[
-            "let mut memory = constformer::boxed::<constformer::Memory<Model, 128>>(); // 128 tokens",
-            "let vector = MODEL.forward(&token_ids, &mut memory)?;",
-        ],
-        Expression::Type(name, _) if name == "LanguageModel" => &[
-            "let mut memory = constformer::boxed::<constformer::Memory<Model, 128>>(); // 128 tokens",
-            "MODEL.forward(&token_ids, &mut memory, &mut logits)?;",
-        ],
-        Expression::Type(name, _) if name == "Classifier" => &[
-            "let mut memory = constformer::boxed::<constformer::Memory<Model, 99>>(); // 99 tokens",
-            "let logits = MODEL.forward(&inputs, &mut memory)?;",
-        ],
+        Expression::Type(name, _) if name == "TextEncoder" => {
+            &[&texts, "let vector = MODEL.forward(&token_ids, &mut memory)?;"]
+        }
+        Expression::Type(name, _) if name == "LanguageModel" => {
+            &[&texts, "MODEL.forward(&token_ids, &mut memory, &mut logits)?;"]
+        }
+        Expression::Type(name, _) if name == "Classifier" => {
+            &[&inputs, "let logits = MODEL.forward(&inputs, &mut memory)?;"]
+        }
         Expression::Own(..) => &[
             "MODEL.encoder.forward(stream, scratch);",
             "MODEL.decoder.attend_to(stream, &mut source);",
@@ -68,13 +70,19 @@ fn usage(model: &Expression) -> String {
             "MODEL.attend_to(&encoded, &mut source);",
             "MODEL.extend(&mut x, &source, &mut cache, &mut cross_scratch)?;",
         ],
-        _ => &[
-            "let mut memory = constformer::boxed::<constformer::Memory<Model, 128>>(); // 128 tokens",
-            "memory.stream.assign(&tokens)?;",
-            "MODEL.forward(&mut memory.stream, &mut memory.scratch);",
-        ],
+        _ => &[&texts, "memory.stream.assign(&tokens)?;", "MODEL.forward(&mut memory.stream, &mut memory.scratch);"],
     };
     lines.iter().flat_map(|line| ["//! ", line, "\n"]).collect()
+}
+
+/// How many positions the embedding of a model has, if it has so many: the third argument of its type.
+fn positions(model: &Expression) -> Option<u64> {
+    let Expression::Type(_, arguments) = model else { return None };
+    let Some(Expression::Type(name, arguments)) = arguments.first() else { return None };
+    match (name.ends_with("Embedding"), arguments.get(2)) {
+        (true, Some(Expression::Number(positions))) => Some(*positions),
+        _ => None,
+    }
 }
 
 /// `use constformer::{...};`

@@ -40,7 +40,7 @@ impl Samples {
             return Err(failure(&format!("{text}, found {}", inputs.len())));
         };
         let (shape, Runner { features, inputs: most, .. }) = (tensor.shape(), runner);
-        if shape[2] != *features || shape[1] > *most || shape[1] == 0 {
+        if shape[2] != *features || shape[1] > *most || shape.contains(&0) {
             return Err(failure(&format!("{name}: [samples, up to {most}, {features}] expected, found {shape:?}")));
         }
         let numbers: Vec<_> = tensor.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
@@ -55,7 +55,8 @@ impl Samples {
         let labels = match labels.as_slice() {
             [] => None,
             [(name, tensor)] => {
-                Some(classes(tensor, inputs.len()).map_err(|text| failure(&format!("{name}: {text}")))?)
+                let classes = classes(tensor, inputs.len(), runner.classes());
+                Some(classes.map_err(|text| failure(&format!("{name}: {text}")))?)
             }
             more => {
                 return Err(failure(&format!(
@@ -113,7 +114,7 @@ const fn integers(dtype: Dtype) -> Option<usize> {
     }
 }
 
-fn classes(tensor: &TensorView<'_>, samples: usize) -> Result<Vec<usize>, String> {
+fn classes(tensor: &TensorView<'_>, samples: usize, count: usize) -> Result<Vec<usize>, String> {
     if tensor.shape() != [samples] {
         return Err(format!("[{samples}] expected, found {:?}", tensor.shape()));
     }
@@ -121,5 +122,9 @@ fn classes(tensor: &TensorView<'_>, samples: usize) -> Result<Vec<usize>, String
     // Little-endian, and no class has a number that does not fit.
     let class =
         |bytes: &[u8]| bytes.iter().rev().fold(0usize, |class, byte| class.wrapping_shl(8) | usize::from(*byte));
-    Ok(tensor.data().chunks_exact(size).map(class).collect())
+    let classes: Vec<_> = tensor.data().chunks_exact(size).map(class).collect();
+    match classes.iter().position(|class| *class >= count) {
+        Some(place) => Err(format!("classes from 0 to {} expected, found another at place {place}", count - 1)),
+        None => Ok(classes),
+    }
 }

@@ -3,8 +3,8 @@
 use super::Format;
 use core::marker::PhantomData;
 
-/// The format `T`, and keys and values are remembered in 8 bits each, a quarter of the working memory: see
-/// [`KeyValueFormat`](crate::KeyValueFormat).
+/// The format `T`, and keys and values are remembered in 8 bits each, a quarter of what they take in `f32`: see
+/// [`KeyValueFormat`](crate::KeyValueFormat). Of up to 8192 tokens (`SEQ_LEN`, `CAPACITY`): more do not compile.
 ///
 /// Weights are those of `T`, so a checkpoint or an image is read by models of both.
 ///

@@ -3,8 +3,8 @@
 use super::Format;
 use core::marker::PhantomData;
 
-/// The format `T`, and tokens are stored between layers in 8 bits for each feature, a quarter of the working memory: see
-/// [`TokenFormat`](crate::TokenFormat).
+/// The format `T`, and tokens are stored between layers in 8 bits for each feature, a quarter of what they take in `f32`: see
+/// [`TokenFormat`](crate::TokenFormat). An [`Observer`](crate::Observer) sees what a block computed, before that is rounded.
 ///
 /// Weights are those of `T`, so a checkpoint or an image is read by models of both. With [`Int8Cache`](crate::Int8Cache) it takes the least
 /// memory:

@@ -25,7 +25,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a format of weights",
     label = "a format is wanted here",
-    note = "`f32` is one, and the default; `Int8` is another"
+    note = "`f32` is one, and the default; `Int8` is another; `Int8Cache<T>` and `Int8Stream<T>` go around one"
 )]
 pub trait Format: Copy + Send + Sync + 'static {
     /// A matrix of `IN` inputs and `OUT` outputs.

@@ -13,6 +13,13 @@ model! {
     }
 }
 
+model! {
+    /// One of integers.
+    struct OwnInt8 {
+        head: Linear<64, 2, Int8>,
+    }
+}
+
 /// CRC-32 (ISO-HDLC) bit by bit.
 fn crc(bytes: impl Iterator<Item = u8>) -> u32 {
     !bytes.fold(!0, |crc, byte| {
@@ -56,8 +63,17 @@ fn an_image_of_a_type_of_ones_own() {
     image::write(&path, &Own::ZERO).unwrap();
     let said = good(&[&"verify", &path]);
     assert!(said.contains("type         Own\n") && said.contains("The type is none of this library"), "{said}");
+    assert!(said.contains("weights      32 bytes\n"), "{said}");
     let said = good(&[&"inspect", &path]);
     assert!(said.contains("type         Own, which is not one of this library\n"), "{said}");
+    // Which of its bytes are floating-point numbers is not known. Four of these would be NaN, 0x7f81_7f81.
+    let mut integers = boxed::<OwnInt8>();
+    integers.for_each_tensor_mut(|_, mut tensor| {
+        let count = tensor.shape().dimensions().iter().product();
+        tensor.set_row_major((0..count).map(|i| if i % 2 == 0 { -1.0 } else { 1.0 })).unwrap();
+    });
+    image::write(&path, &*integers).unwrap();
+    good(&[&"verify", &path]);
 }
 
 /// Every field of the header, the weights, the length.

@@ -77,6 +77,8 @@ fn samples_are_answered_by_both() {
     };
     let samples = write("samples.safetensors", &inputs, vec![n, 16, 4]);
     let said = good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--samples", &samples]);
+    let module = fs::read_to_string(folder.0.join("digits_int8.rs")).unwrap();
+    assert!(module.contains("constformer::Memory<Model, 17>>(); // 17 tokens"), "{module}");
     let line = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().to_string();
     assert!(line("same answer").contains(&format!(" {alike} of {n}, ")), "{said}{alike}");
     assert!(line("right").contains(&format!(" {} of {n}, ", right[0])), "{said}{right:?}");
@@ -87,6 +89,14 @@ fn samples_are_answered_by_both() {
     let error = |path: &std::path::Path| {
         bad(1, &[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"other", &"--samples", &path])
     };
+    let mut others = labels.clone();
+    others[8..16].copy_from_slice(&10i64.to_le_bytes());
+    let tensors = [("x", vec![n, 16, 4], Dtype::F32, &inputs), ("y", vec![n], Dtype::I64, &others)];
+    let tensors = tensors.map(|(name, shape, dtype, data)| (name, TensorView::new(dtype, shape, data).unwrap()));
+    let impossible = folder.write("impossible.safetensors", safetensors::serialize(tensors, None).unwrap());
+    assert!(error(&impossible).contains("y: classes from 0 to 9 expected, found another at place 1"));
+    let none = write("none.safetensors", &[], vec![0, 16, 4]);
+    assert!(error(&none).contains("expected, found [0, 16, 4]"));
     let wide = write("wide.safetensors", &inputs, vec![n, 8, 8]);
     assert!(error(&wide).contains(&format!("x: [samples, up to 16, 4] expected, found [{n}, 8, 8]")));
     inputs[3] = 0x7f;

@@ -3,6 +3,7 @@
 use super::{four_dots, in_order, one_dot};
 use crate::{
     integer::{nearest, scales},
+    message::Message,
     plain::Zero,
 };
 use zerocopy::FromZeros;
@@ -25,7 +26,15 @@ impl<const N: usize> Row<N> {
     /// Becomes the numbers `x`, up to a magnitude, as integers times a scale, which is returned.
     #[inline(always)]
     pub(crate) fn quantize(&mut self, x: &[f32], greatest_magnitude: f32) -> f32 {
-        const { assert!(N <= 1 << 13, "the sum of more than 8192 products may not fit 32 bits") }
+        const {
+            if N > 1 << 13 {
+                Message::new()
+                    .text("attention in the format `Int8Cache`, of ")
+                    .number(N)
+                    .text(" tokens (`SEQ_LEN`) or features (`D_MODEL`): sums of integers have room for 8192")
+                    .panic();
+            }
+        }
         let (scale, inverse) = scales(greatest_magnitude, HIGHEST);
         let integers = self.integers.get_mut(..x.len()).unwrap_or_default();
         let ((fours, rest), (x, x_rest)) = (integers.as_chunks_mut::<4>(), x.as_chunks::<4>());

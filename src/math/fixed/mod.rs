@@ -1,8 +1,8 @@
 //! Softmax, activations and LayerNorm without a floating-point number, for processors without a unit for them.
 //!
 //! A number x is the integer nearest to 2¹⁶ x, in 32 bits: it has 16 bits after the point, of a resolution of 1.5e-5, and lies between
-//! -32768 and 32768. All functions take and return such numbers, and have the same bits on every processor. Their errors are absolute, and
-//! tested (`tests/fixed.rs`).
+//! -32768 and 32768. All functions take and return such numbers, and have the same bits on every processor. Their errors, which are absolute
+//! where nothing else is said, are tested (`tests/fixed.rs`).
 //!
 //! Kim et al., [I-BERT: Integer-only BERT Quantization](https://arxiv.org/abs/2101.01321), 2021, has polynomials of degree two for the same
 //! functions, of an error of 2e-2 for GELU and 2e-3 for the exponential.
@@ -40,6 +40,7 @@ pub const fn from_f32(x: f32) -> i32 {
     // The fraction has 23 bits after the point.
     let magnitude = match exponent {
         128 if bits & 0x007f_ffff != 0 => 0,
+        15.. if x.is_sign_negative() => return i32::MIN,
         15.. => i32::MAX,
         7..15 => fraction << (exponent - 7),
         -18..7 => (fraction + (1 << (6 - exponent))) >> (7 - exponent),

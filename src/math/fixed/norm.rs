@@ -2,28 +2,31 @@
 
 use super::POINT;
 
-/// Replaces a token by γ ⊙ (x - E\[x\]) / √(Var\[x\] + ε) + β, within 1e-4 (1 + |γ x̂|), x̂ being what is between γ and β
+/// Replaces a token by γ ⊙ x̂ + β with x̂ = (x - E\[x\]) / √(Var\[x\] + ε), within 1e-4 (1 + |γ| (1 + |x̂|))
 ///
-/// `weight` is γ and `bias` β, one number a feature. The mean is rounded down to a fixed-point number. Of a token of more than 32,768 features,
-/// those beyond stay what they are. PyTorch: `nn.LayerNorm(len, eps)`.
-pub fn layer_norm(x: &mut [i32], weight: &[i32], bias: &[i32], epsilon: f32) {
-    let count = x.len().min(1 << 15);
-    let x = x.get_mut(..count).unwrap_or_default();
-    let mean = mean(x);
+/// `weight` is γ, `bias` β, and ε at least 0. Features that lie 32,768 or more from the mean are taken to lie as far as is possible.
+/// PyTorch: `nn.LayerNorm(D, eps)`.
+pub fn layer_norm<const D: usize>(x: &mut [i32; D], weight: &[i32; D], bias: &[i32; D], epsilon: f32) {
+    const { assert!(D <= 1 << 15, "LayerNorm of fixed-point numbers: at most 32,768 features") }
+    let sum: i64 = x.iter().map(|x| i64::from(*x)).sum();
+    let mean = mean(sum, D);
     let mut greatest = 0;
     for x in &mut *x {
         *x = x.saturating_sub(mean);
         greatest |= x.unsigned_abs();
     }
-    // Centred numbers become integers of up to 30 bits, so that all of these are of use, and of up to 23, the sum of whose squares fits.
-    let up = greatest.leading_zeros().saturating_sub(1).min(30);
+    // Centred numbers become integers of up to 30 bits, so that all of these are of use, also of what the mean was rounded by, and of up to
+    // 23, the sum of whose squares fits.
+    let up = greatest.leading_zeros().saturating_sub(1).min(29);
+    let of_mean = (quotient((sum - i64::from(mean) * D as i64).unsigned_abs() << 24, D as u32) << up) >> 25;
+    let of_mean = if sum < 0 { -(of_mean as i32) } else { of_mean as i32 };
     let mut squares = 0;
     for x in &mut *x {
-        *x = (*x << up) >> 1;
+        *x = ((*x << up) >> 1) - of_mean;
         squares += i64::from(*x >> TO_23_BITS).pow(2) as u64;
     }
     let unit = 2 * (POINT as i32 + up as i32 - 1 - TO_23_BITS as i32);
-    let variance = quotient(squares, count as u32).saturating_add(power_of_two_times(epsilon, unit)).min(1 << 62);
+    let variance = quotient(squares, D as u32).saturating_add(power_of_two_times(epsilon, unit)).min(1 << 62);
     // Variance and deviation of 32 and 16 bits, and what was left out of the former and the latter.
     let lead = variance.leading_zeros() / 2;
     let deviation = ((variance << (2 * lead).min(63)) >> 32) as u32;
@@ -38,24 +41,23 @@ pub fn layer_norm(x: &mut [i32], weight: &[i32], bias: &[i32], epsilon: f32) {
 
 const TO_23_BITS: u32 = 7;
 
-/// The mean, rounded towards 0.
-fn mean(x: &[i32]) -> i32 {
-    let sum: i64 = x.iter().map(|x| i64::from(*x)).sum();
+/// The mean of `count` numbers of that sum, rounded towards 0.
+fn mean(sum: i64, count: usize) -> i32 {
     // Of moderate numbers the sum has 32 bits, which are divided by one instruction.
     match i32::try_from(sum) {
-        Ok(sum) => sum.checked_div(x.len() as i32).unwrap_or_default(),
-        Err(_) => sum.checked_div(x.len() as i64).unwrap_or_default() as i32,
+        Ok(sum) => sum.checked_div(count as i32).unwrap_or_default(),
+        Err(_) => sum.checked_div(count as i64).unwrap_or_default() as i32,
     }
 }
 
-/// a / b, of which 31 bits are right, without a division of 64 bits.
+/// a / b, of which 16 bits at least are right, without a division of 64 bits.
 fn quotient(a: u64, b: u32) -> u64 {
     let lead = a.leading_zeros().min(63);
     let inverse = u32::MAX.checked_div(b).unwrap_or_default();
     (((a << lead) >> 32) * u64::from(inverse)) >> lead
 }
 
-/// 2ⁿ x, rounded down, for an x of 0 or more; 2⁶² at most.
+/// 2ⁿ x, rounded down, for an x of 0 or more; 2⁶² at most, also of what is not finite.
 const fn power_of_two_times(x: f32, n: i32) -> u64 {
     let bits = x.to_bits();
     let (fraction, exponent) = (bits & 0x007f_ffff | 0x0080_0000, (bits >> 23 & 0xff) as i32 - 150 + n);

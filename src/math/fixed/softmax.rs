@@ -9,21 +9,23 @@ pub fn softmax(x: &mut [i32]) {
     let (x, beyond) = x.split_at_mut_checked(x.len().min(1 << 15)).unwrap_or_default();
     beyond.fill(0);
     let max = x.iter().fold(i32::MIN, |max, x| max.max(*x));
-    let mut sum = 0u32;
+    // Exponentials have 30 bits after the point here, since many that are small make a sum that is not.
+    let mut sum = 0u64;
     for x in &mut *x {
         let y = exp_of_difference(max, *x);
-        sum += y;
+        sum += u64::from(y);
         *x = y as i32;
     }
-    // The sum, which is at least 2¹⁶, is s 2^shift with an s of 16 bits.
-    let shift = 16u32.saturating_sub(sum.leading_zeros());
-    let inverse = ((1u32 << 31) - 1).checked_div(sum >> shift).unwrap_or_default();
+    // The sum, which is at least 2³⁰ or so, is s 2^shift with an s of 16 bits.
+    let shift = 48u32.saturating_sub(sum.leading_zeros()).clamp(1, 31);
+    let inverse = (i32::MAX as u32).checked_div((sum >> shift) as u32).unwrap_or_default();
+    let half = 1 << (shift - 1);
     for x in x {
-        *x = ((*x as u32).wrapping_mul(inverse) >> (31 - POINT + shift)) as i32;
+        *x = (((*x as u32 >> 15) * inverse + half) >> shift) as i32;
     }
 }
 
-/// exp(x - max), for an x of up to max: 2⁻ᵗ with t = (max - x) log₂ e, n whole and a fraction f.
+/// exp(x - max), of which 2³⁰ are 1, for an x of up to max: 2⁻ᵗ with t = (max - x) log₂ e, n whole and a fraction f.
 #[inline(always)]
 fn exp_of_difference(max: i32, x: i32) -> u32 {
     const LOG2_E: u64 = 94_548; // 2¹⁶ / ln 2
@@ -35,5 +37,5 @@ fn exp_of_difference(max: i32, x: i32) -> u32 {
     let y = ((y * f) >> 15) + 15_692;
     let y = ((y * f) >> 15) - 45_419;
     let y = ((y * f) >> 15) + 65_536;
-    (y as u32).checked_shr(n).unwrap_or_default()
+    ((y as u32) << 14).checked_shr(n).unwrap_or_default()
 }
