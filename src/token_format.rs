@@ -13,9 +13,9 @@ use zerocopy::FromZeros;
 /// How the tokens of the residual stream are stored, between the layers that add to it: `f32`, as they were computed, or `i8`, a
 /// quarter of the memory.
 ///
-/// As `i8`, a token is integers of -127 to 127 times a scale of its own, so each layer rounds its features, by max |x| / 254 at most (to 0, if max |x| < 1.5e-36). It suits
-/// Post-LN, whose tokens are normalised; the stream of a deep Pre-LN model has features far greater than others, beside which these
-/// are lost.
+/// As `i8`, a token is integers of -127 to 127 times a scale of its own, so each layer rounds its features, by max |x| / 254 at most (to 0,
+/// if max |x| < 1.5e-36). It suits Post-LN, whose tokens are normalised; the stream of a deep Pre-LN model has features far greater than
+/// others, beside which these are lost.
 ///
 /// A model has it by the format of its weights: see [`Int8Stream`](crate::Int8Stream).
 #[diagnostic::on_unimplemented(message = "tokens cannot be stored as `{Self}`", label = "`f32` or `i8` is wanted here")]

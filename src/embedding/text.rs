@@ -60,7 +60,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incr
         inputs: &[u32],
         x: &mut Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<(), InputError> {
-        self.tokens.embed(inputs, x, |first, tokens| self.positions.add(position + first, tokens))?;
+        self.tokens.embed(inputs, x, |first, tokens| self.positions.add(position.saturating_add(first), tokens))?;
         NoPosition::check::<POSITIONS>(position, inputs.len()).map_err(|error| {
             x.clear();
             error.into()

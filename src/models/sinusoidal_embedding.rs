@@ -68,7 +68,7 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incr
         let scale = math::sqrt(D_MODEL as f32);
         self.tokens.embed(inputs, x, |first, tokens| {
             tokens.as_flattened_mut().iter_mut().for_each(|x| *x *= scale);
-            Self::POSITIONS.add(position + first, tokens);
+            Self::POSITIONS.add(position.saturating_add(first), tokens);
         })?;
         NoPosition::check::<POSITIONS>(position, inputs.len()).map_err(|error| {
             x.clear();
