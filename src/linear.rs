@@ -7,6 +7,7 @@ use crate::{
     kernel::{self, Epilogue, Store},
     parameters,
     sequence::Sequence,
+    shape::{KnownWidth, Width},
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -31,16 +32,24 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// ```
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Linear<const IN: usize, const OUT: usize, T: Format = f32, B: Bias = WithBias> {
+pub struct Linear<const IN: usize, const OUT: usize, T: Format = f32, B: Bias = WithBias>
+where
+    Width<IN>: KnownWidth,
+{
     /// W
     pub weight: T::Matrix<IN, OUT>,
     /// b
     pub bias: B::Vector<OUT>,
 }
 
-parameters! { [const IN: usize, const OUT: usize, T: Format, B: Bias] Linear<IN, OUT, T, B> { weight, bias } }
+parameters! { [const IN: usize, const OUT: usize, T: Format, B: Bias] Linear<IN, OUT, T, B> { weight, bias }
+    where { Width<IN>: KnownWidth }
+}
 
-impl<const IN: usize, const OUT: usize, T: Format, B: Bias> Linear<IN, OUT, T, B> {
+impl<const IN: usize, const OUT: usize, T: Format, B: Bias> Linear<IN, OUT, T, B>
+where
+    Width<IN>: KnownWidth,
+{
     /// `y` becomes the image of `x`, token by token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &Sequence<IN, SEQ_LEN>, y: &mut Sequence<OUT, SEQ_LEN>) {
         y.match_len(x);

@@ -6,6 +6,7 @@ use crate::{
     machine::dispatch,
     parameters::{self, Fingerprint, Layout, Name, Numbers, NumbersMut, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
+    shape::{KnownWidth, Width},
 };
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -26,7 +27,10 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 pub struct Int8;
 
 impl Format for Int8 {
-    type Matrix<const IN: usize, const OUT: usize> = Int8Rows<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>
+        = Int8Rows<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     type KeyValues = f32;
     type Stream = f32;
 }

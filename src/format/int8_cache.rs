@@ -1,6 +1,7 @@
 //! Keys and values of 8 bits.
 
 use super::Format;
+use crate::shape::{KnownWidth, Width};
 use core::marker::PhantomData;
 
 /// The format `T`, and keys and values are remembered in 8 bits each, a quarter of what they take in `f32`: see
@@ -21,7 +22,10 @@ use core::marker::PhantomData;
 pub struct Int8Cache<T>(PhantomData<T>);
 
 impl<T: Format> Format for Int8Cache<T> {
-    type Matrix<const IN: usize, const OUT: usize> = T::Matrix<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>
+        = T::Matrix<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     type KeyValues = i8;
     type Stream = T::Stream;
 }

@@ -1,6 +1,7 @@
 //! A residual stream of 8 bits.
 
 use super::Format;
+use crate::shape::{KnownWidth, Width};
 use core::marker::PhantomData;
 
 /// The format `T`, and tokens are stored between layers in 8 bits for each feature, a quarter of what they take in `f32`: see
@@ -21,7 +22,10 @@ use core::marker::PhantomData;
 pub struct Int8Stream<T>(PhantomData<T>);
 
 impl<T: Format> Format for Int8Stream<T> {
-    type Matrix<const IN: usize, const OUT: usize> = T::Matrix<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>
+        = T::Matrix<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     type KeyValues = T::KeyValues;
     type Stream = i8;
 }

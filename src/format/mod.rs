@@ -15,6 +15,7 @@ use crate::{
     attention::KeyValueFormat,
     kernel::Epilogue,
     parameters::{Fingerprint, Parameters},
+    shape::{KnownWidth, Width},
     token_format::TokenFormat,
 };
 
@@ -29,7 +30,9 @@ use crate::{
 )]
 pub trait Format: Copy + Send + Sync + 'static {
     /// A matrix of `IN` inputs and `OUT` outputs.
-    type Matrix<const IN: usize, const OUT: usize>: Matrix<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>: Matrix<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     /// How attention remembers keys and values.
     type KeyValues: KeyValueFormat;
     /// How the tokens between layers are stored.
@@ -38,7 +41,10 @@ pub trait Format: Copy + Send + Sync + 'static {
 
 /// Weights as they are, in panels.
 impl Format for f32 {
-    type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>
+        = Panels<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     type KeyValues = Self;
     type Stream = Self;
 }

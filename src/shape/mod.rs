@@ -9,6 +9,7 @@ mod widths;
 
 pub use grouped::{SameProduct, SharedBy, SharesHeads};
 
+use crate::plain::{Plain, Zero};
 use core::ops::Rem;
 use typenum::UTerm;
 
@@ -25,7 +26,19 @@ pub struct Width<const N: usize>;
 pub trait KnownWidth {
     /// The same number in `typenum`.
     type Number;
+    /// As many integers of 4 bits, two a byte.
+    #[doc(hidden)]
+    type Nibbles: Bytes;
+    /// A byte for every 32 of them.
+    #[doc(hidden)]
+    type Groups: Bytes;
 }
+
+/// An array of bytes.
+#[doc(hidden)]
+pub trait Bytes: Plain + Zero + AsRef<[u8]> + AsMut<[u8]> {}
+
+impl<const N: usize> Bytes for [u8; N] {}
 
 /// The remainder of `D_MODEL / HEADS`; only zero implements it.
 #[diagnostic::on_unimplemented(
@@ -43,7 +56,7 @@ impl<const D_MODEL: usize, const HEADS: usize> NoRemainder<D_MODEL, HEADS> for U
     label = "the width or the number of heads is not known to the shape checker here",
     note = "in generic code, write the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
 )]
-pub trait SplitInto<const HEADS: usize> {
+pub trait SplitInto<const HEADS: usize>: KnownWidth {
     /// Columns of one head, `D_MODEL / HEADS`.
     const D_HEAD: usize;
 }

@@ -4,11 +4,19 @@ use super::{KnownWidth, Width};
 use typenum::{Prod, U, U16};
 
 macro_rules! small {
-    ($($n:literal)*) => { $(impl KnownWidth for Width<$n> { type Number = U<$n>; })* };
+    ($($n:literal)*) => { $(impl KnownWidth for Width<$n> {
+        type Number = U<$n>;
+        type Nibbles = [u8; usize::div_ceil($n, 2)];
+        type Groups = [u8; usize::div_ceil($n, 32)];
+    })* };
 }
 
 macro_rules! sixteens {
-    ($($n:literal)*) => { $(impl KnownWidth for Width<{ 16 * $n }> { type Number = Prod<U16, U<$n>>; })* };
+    ($($n:literal)*) => { $(impl KnownWidth for Width<{ 16 * $n }> {
+        type Number = Prod<U16, U<$n>>;
+        type Nibbles = [u8; 8 * $n];
+        type Groups = [u8; usize::div_ceil($n, 2)];
+    })* };
 }
 
 small! {
