@@ -12,7 +12,7 @@ use crate::{
     parameters::Name,
     residual::Placement,
     sequence::Sequence,
-    shape::{SplitInto, Width},
+    shape::{KnownWidth, SplitInto, Width},
     sub_layers::{NAMES, Scratch, SubLayers},
 };
 use core::marker::PhantomData;
@@ -39,6 +39,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 pub struct EncoderBlock<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format = f32>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// The attention sub-layer.
     pub attention: MultiHeadAttention<F, D_MODEL, HEADS, T>,
@@ -53,7 +54,7 @@ where
 parameters! {
     [F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
     EncoderBlock<F, D_MODEL, D_FF, HEADS, T> { attention, attention_norm, feed_forward, feed_forward_norm }
-    where { Width<D_MODEL>: SplitInto<HEADS> }
+    where { Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("block").number(F::Placement::NORM_FIRST as usize);
 }
 
@@ -61,6 +62,7 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
     EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     pub(crate) fn sub_layers(
         &self,
@@ -86,6 +88,7 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
     for EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
@@ -98,6 +101,7 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
     for EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =

@@ -10,6 +10,7 @@ use crate::{
     parameters,
     parameters::Name,
     pooling::{FirstToken, Pooling},
+    shape::{KnownWidth, Width},
     steps::{SteppedLayer, Steps},
 };
 use core::marker::PhantomData;
@@ -45,6 +46,7 @@ where
     L: Layer<D_MODEL>,
     P: Pooling,
     T: Format,
+    Width<D_MODEL>: KnownWidth,
 {
     /// Makes tokens of inputs.
     pub embedding: E,
@@ -58,6 +60,7 @@ where
 parameters! {
     [E: Embedding<D_MODEL>, L: Layer<D_MODEL>, const D_MODEL: usize, const CLASSES: usize, P: Pooling, T: Format]
     Classifier<E, L, D_MODEL, CLASSES, P, T> { embedding, encoder, head, pooling }
+    where { Width<D_MODEL>: KnownWidth }
     structure: |fingerprint| fingerprint.name("classifier").name(P::NAME);
 }
 
@@ -67,6 +70,7 @@ where
     L: Layer<D_MODEL>,
     P: Pooling,
     T: Format,
+    Width<D_MODEL>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
@@ -80,6 +84,7 @@ where
     L: Layer<D_MODEL>,
     P: Pooling,
     T: Format,
+    Width<D_MODEL>: KnownWidth,
 {
     /// The logits of `inputs`.
     ///

@@ -16,7 +16,7 @@ use crate::{
     plain::Zero,
     residual::{Placement, after, before},
     sequence::{Sequence, TooLong},
-    shape::{SplitInto, Width},
+    shape::{KnownWidth, SplitInto, Width},
     sub_layers::{Remembered, Remembers, SubLayers, TileScratch, see_after, see_before, see_output},
     token_format::TokenFormat,
 };
@@ -42,6 +42,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 pub struct CrossBlock<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format = f32>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// The sub-layer in which the target attends to itself.
     pub self_attention: MultiHeadAttention<Masked<F, Causal>, D_MODEL, HEADS, T>,
@@ -62,7 +63,7 @@ parameters! {
     CrossBlock<F, D_MODEL, D_FF, HEADS, T> {
         self_attention, self_attention_norm, cross_attention, cross_attention_norm, feed_forward, feed_forward_norm
     }
-    where { Width<D_MODEL>: SplitInto<HEADS> }
+    where { Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("cross block").number(F::Placement::NORM_FIRST as usize);
 }
 
@@ -100,6 +101,7 @@ impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: 
     CrossBlock<F, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// For a source and a target of as many tokens each.
     const MACS: Macs = MultiHeadAttention::<Masked<F, Causal>, D_MODEL, HEADS, T>::MACS
@@ -170,6 +172,7 @@ pub struct CrossDecoder<
     T: Format = f32,
 > where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// The blocks, first to last.
     pub blocks: [CrossBlock<F, D_MODEL, D_FF, HEADS, T>; LAYERS],
@@ -180,7 +183,7 @@ pub struct CrossDecoder<
 parameters! {
     [F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
     CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T> { blocks, norm }
-    where { Width<D_MODEL>: SplitInto<HEADS> }
+    where { Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth }
 }
 
 /// The keys and values of a source of up to `SOURCE_LEN` tokens, in each of `LAYERS` layers: computed once for a whole target.
@@ -201,6 +204,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// For a source and a target of as many tokens each.
     pub(crate) const MACS: Macs = CrossBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);

@@ -15,7 +15,7 @@ use crate::{
     parameters::Name,
     residual::Placement,
     sequence::{Sequence, TooLong},
-    shape::{SharedBy, Width},
+    shape::{KnownWidth, SharedBy, Width},
     sub_layers::{NAMES, Scratch, SubLayers, TileScratch},
 };
 use core::marker::PhantomData;
@@ -42,6 +42,7 @@ pub struct DecoderBlock<
     const D_KV: usize = D_MODEL,
 > where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     /// The attention sub-layer.
     pub attention: GroupedQueryAttention<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>,
@@ -61,7 +62,7 @@ parameters! {
     DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV> {
         attention, attention_norm, feed_forward, feed_forward_norm
     }
-    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV> }
+    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("block").number(F::Placement::NORM_FIRST as usize);
 }
 
@@ -76,6 +77,7 @@ impl<
 > DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     pub(crate) fn sub_layers(
         &self,
@@ -108,6 +110,7 @@ impl<
 > Model for DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
@@ -127,6 +130,7 @@ impl<
 > Layer<D_MODEL> for DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
@@ -185,6 +189,7 @@ pub struct Decoder<
     const D_KV: usize = D_MODEL,
 > where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     /// The blocks, first to last.
     pub blocks: [DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>; LAYERS],
@@ -198,7 +203,7 @@ parameters! {
         const KV_HEADS: usize, const D_KV: usize
     ]
     Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV> { blocks, norm }
-    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV> }
+    where { Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>, Width<D_FF>: KnownWidth }
 }
 
 impl<
@@ -213,6 +218,7 @@ impl<
 > CachedLayer<D_MODEL> for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>;
     type StepScratch<const CAPACITY: usize, const TILE: usize> =
@@ -248,6 +254,7 @@ impl<
 > Model for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
@@ -267,6 +274,7 @@ impl<
 > Layer<D_MODEL> for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =

@@ -11,7 +11,7 @@ use crate::{
     parameters,
     parameters::Name,
     sequence::Sequence,
-    shape::{SplitInto, Width},
+    shape::{KnownWidth, SplitInto, Width},
     sub_layers::Scratch,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -45,6 +45,7 @@ pub struct Encoder<
     T: Format = f32,
 > where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// The blocks, first to last.
     pub blocks: [EncoderBlock<F, D_MODEL, D_FF, HEADS, T>; LAYERS],
@@ -55,13 +56,14 @@ pub struct Encoder<
 parameters! {
     [F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format]
     Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T> { blocks, norm }
-    where { Width<D_MODEL>: SplitInto<HEADS> }
+    where { Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth }
 }
 
 impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> Model
     for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
@@ -73,6 +75,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     Layer<D_MODEL> for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =

@@ -9,6 +9,7 @@ use crate::{
     norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm},
     residual::{Placement, PostLn, PreLn},
     rotation::{Interleaved, NoRotation, Rotation},
+    shape::{KnownWidth, Width},
 };
 use core::marker::PhantomData;
 use typenum::{U5, U6, U12};
@@ -65,7 +66,10 @@ pub trait Family: Copy + Send + Sync + 'static {
     /// The bias of attention's output.
     type OutputBias: Bias;
     /// The feed-forward layer.
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>: PositionWise<D_MODEL, D_FF>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>: PositionWise<D_MODEL, D_FF>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 macro_rules! families {
@@ -85,8 +89,11 @@ macro_rules! families {
             type Rotation = NoRotation;
             type InputBias = $input_bias;
             type OutputBias = WithBias;
-            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
-                FeedForward<D_MODEL, D_FF, $activation, T>;
+            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+                = FeedForward<D_MODEL, D_FF, $activation, T>
+            where
+                Width<D_MODEL>: KnownWidth,
+                Width<D_FF>: KnownWidth;
         }
     )* };
 }
@@ -129,8 +136,11 @@ impl<R: Rotation, E: Exponent + Copy> Family for Llama<R, E> {
     type Rotation = R;
     type InputBias = NoBias;
     type OutputBias = NoBias;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
-        GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 /// LayerNorm, bidirectional, no rotary positions; the rest as PyTorch's `nn.TransformerEncoder` and its layers take it
@@ -155,7 +165,11 @@ impl<P: Placement, A: Activation, N: FinalNorm, E: Exponent + Copy, B: Bias> Fam
     type Rotation = NoRotation;
     type InputBias = B;
     type OutputBias = B;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = FeedForward<D_MODEL, D_FF, A, T, B>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = FeedForward<D_MODEL, D_FF, A, T, B>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 /// Whether there is a norm after the last block of a [`Custom`] family: [`WithFinalNorm`] or [`NoFinalNorm`].
@@ -192,5 +206,9 @@ impl<F: Family, M: Mask> Family for Masked<F, M> {
     type Rotation = F::Rotation;
     type InputBias = F::InputBias;
     type OutputBias = F::OutputBias;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = F::FeedForward<D_MODEL, D_FF, T>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = F::FeedForward<D_MODEL, D_FF, T>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }

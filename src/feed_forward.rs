@@ -12,6 +12,7 @@ use crate::{
     parameters::Parameters,
     plain::Zero,
     sequence::Sequence,
+    shape::{KnownWidth, Width},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -91,7 +92,11 @@ impl<const D_FF: usize, const TILE: usize> Zero for FeedForwardScratch<D_FF, TIL
 /// `activation` and `linear2` of `nn.TransformerEncoderLayer`.
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct FeedForward<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format = f32, B: Bias = WithBias> {
+pub struct FeedForward<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format = f32, B: Bias = WithBias>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
+{
     /// W₁, b₁
     pub inner: Linear<D_MODEL, D_FF, T, B>,
     /// W₂, b₂
@@ -103,11 +108,15 @@ parameters! {
     [const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias] FeedForward<D_MODEL, D_FF, A, T, B> {
         inner, outer, activation
     }
+    where { Width<D_MODEL>: KnownWidth, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("feed-forward").name(A::NAME);
 }
 
 impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias> PositionWise<D_MODEL, D_FF>
     for FeedForward<D_MODEL, D_FF, A, T, B>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
 {
     const MACS: u64 = 2 * (D_MODEL * D_FF) as u64;
     const ACTIVATION: &'static str = A::NAME;
@@ -142,6 +151,9 @@ impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias>
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct GatedFeedForward<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format = f32, B: Bias = WithBias>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
 {
     /// W_G, b_G
     pub gate: Linear<D_MODEL, D_FF, T, B>,
@@ -156,11 +168,15 @@ parameters! {
     [const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias] GatedFeedForward<D_MODEL, D_FF, A, T, B> {
         gate, inner, outer, activation
     }
+    where { Width<D_MODEL>: KnownWidth, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("gated feed-forward").name(A::NAME);
 }
 
 impl<const D_MODEL: usize, const D_FF: usize, A: Activation, T: Format, B: Bias> PositionWise<D_MODEL, D_FF>
     for GatedFeedForward<D_MODEL, D_FF, A, T, B>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
 {
     const MACS: u64 = 3 * (D_MODEL * D_FF) as u64;
     const ACTIVATION: &'static str = A::NAME;

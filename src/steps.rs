@@ -12,7 +12,7 @@ use crate::{
     observe::{Unobserved, Watch},
     parameters::Name,
     sequence::Sequence,
-    shape::{SharedBy, SplitInto, Width},
+    shape::{KnownWidth, SharedBy, SplitInto, Width},
     sub_layers::{self, Remembered, Scratch},
 };
 
@@ -132,6 +132,7 @@ macro_rules! stepped {
         impl<$($generics)*> SteppedLayer<D_MODEL> for $block
         where
             Width<D_MODEL>: $shape,
+            Width<D_FF>: KnownWidth,
         {
             fn steps<const TILE: usize>(len: usize) -> usize {
                 sub_layers::steps::<F::Mask, TILE>(len)
@@ -154,6 +155,7 @@ macro_rules! stepped {
         impl<$($generics)*> SteppedLayer<D_MODEL> for $stack
         where
             Width<D_MODEL>: $shape,
+            Width<D_FF>: KnownWidth,
         {
             fn steps<const TILE: usize>(len: usize) -> usize {
                 LAYERS * sub_layers::steps::<F::Mask, TILE>(len) + 1

@@ -10,6 +10,7 @@ use crate::{
     parameters,
     position::{LearnedPositions, assert_room},
     sequence::Sequence,
+    shape::{KnownWidth, Width},
     token_format::TokenFormat,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -28,7 +29,10 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// `conv_proj`, `class_token`, `encoder.pos_embedding` of `VisionTransformer`. [`patches`] cuts an image up.
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct PatchEmbedding<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format = f32> {
+pub struct PatchEmbedding<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format = f32>
+where
+    Width<FEATURES>: KnownWidth,
+{
     /// W, b
     pub projection: Linear<FEATURES, D_MODEL, T>,
     /// c
@@ -40,11 +44,14 @@ pub struct PatchEmbedding<const FEATURES: usize, const D_MODEL: usize, const POS
 parameters! {
     [const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format]
     PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T> { projection, class_token, positions }
+    where { Width<FEATURES>: KnownWidth }
     structure: |fingerprint| fingerprint.name("patch embedding");
 }
 
 impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format> Embedding<D_MODEL>
     for PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T>
+where
+    Width<FEATURES>: KnownWidth,
 {
     type Input = [f32; FEATURES];
 

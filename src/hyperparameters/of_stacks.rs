@@ -12,7 +12,7 @@ use crate::{
     norm::Norm,
     residual::Placement,
     rotation::Rotation,
-    shape::{SharedBy, SplitInto, Width},
+    shape::{KnownWidth, SharedBy, SplitInto, Width},
 };
 
 /// What a family and widths say.
@@ -53,6 +53,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters = of::<F, D_MODEL, D_FF, T>(LAYERS, HEADS, HEADS);
 }
@@ -69,6 +70,7 @@ impl<
 > Described for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters = of::<F, D_MODEL, D_FF, T>(LAYERS, HEADS, KV_HEADS);
 }
@@ -77,6 +79,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     for CrossDecoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters =
         Hyperparameters { causal: Some(true), ..of::<F, D_MODEL, D_FF, T>(LAYERS, HEADS, HEADS) };

@@ -12,6 +12,7 @@ use crate::{
     norm::Exponent,
     parameters,
     parameters::{Parameters, Table},
+    shape::{KnownWidth, Width},
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -80,6 +81,8 @@ impl<const D_MODEL: usize> Work for Logits<'_, D_MODEL> {
 
 impl<E, const D_MODEL: usize, const VOCABULARY: usize, T: Format, B: Bias> Head<E, D_MODEL, VOCABULARY>
     for Linear<D_MODEL, VOCABULARY, T, B>
+where
+    Width<D_MODEL>: KnownWidth,
 {
     const NAME: &'static str = "linear";
 

@@ -8,6 +8,7 @@ use crate::{
     linear::Linear,
     norm::{Exponent, LayerNorm, Norm},
     parameters,
+    shape::{KnownWidth, Width},
 };
 use core::marker::PhantomData;
 use typenum::U12;
@@ -28,7 +29,10 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 /// Hugging Face: `BertLMPredictionHead`, `RobertaLMHead`.
 #[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct MaskedHead<const D_MODEL: usize, const VOCABULARY: usize, E: Exponent = U12, A: Activation = Gelu> {
+pub struct MaskedHead<const D_MODEL: usize, const VOCABULARY: usize, E: Exponent = U12, A: Activation = Gelu>
+where
+    Width<D_MODEL>: KnownWidth,
+{
     /// D, d
     pub dense: Linear<D_MODEL, D_MODEL>,
     /// norm
@@ -42,10 +46,14 @@ parameters! {
     [const D_MODEL: usize, const VOCABULARY: usize, E: Exponent, A: Activation] MaskedHead<D_MODEL, VOCABULARY, E, A> {
         dense, norm, decoder_bias, activation
     }
+    where { Width<D_MODEL>: KnownWidth }
     structure: |fingerprint| fingerprint.name("masked head").name(A::NAME);
 }
 
-impl<const D_MODEL: usize, const VOCABULARY: usize, E: Exponent, A: Activation> MaskedHead<D_MODEL, VOCABULARY, E, A> {
+impl<const D_MODEL: usize, const VOCABULARY: usize, E: Exponent, A: Activation> MaskedHead<D_MODEL, VOCABULARY, E, A>
+where
+    Width<D_MODEL>: KnownWidth,
+{
     pub(super) const MACS: Macs = Macs::once((D_MODEL * D_MODEL + D_MODEL * VOCABULARY) as u64);
 
     /// Writes the logits of the token `x`.

@@ -8,6 +8,7 @@ use crate::{
     layer::Layer,
     norm::Exponent,
     parameters,
+    shape::{KnownWidth, Width},
 };
 use typenum::U12;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -50,6 +51,7 @@ pub struct MaskedLanguageModel<
 > where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
+    Width<D_MODEL>: KnownWidth,
 {
     /// Makes tokens of ids.
     pub embedding: E,
@@ -65,6 +67,7 @@ parameters! {
         const VOCABULARY: usize, X: Exponent, A: Activation
     ]
     MaskedLanguageModel<E, L, D_MODEL, VOCABULARY, X, A> { embedding, encoder, head }
+    where { Width<D_MODEL>: KnownWidth }
     structure: |fingerprint| fingerprint.name("masked language model");
 }
 
@@ -73,6 +76,7 @@ impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activa
 where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL>,
+    Width<D_MODEL>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>;
@@ -86,6 +90,7 @@ impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activa
 where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL>,
     L: Layer<D_MODEL, Stream = f32>,
+    Width<D_MODEL>: KnownWidth,
 {
     /// The vectors of the tokens, of which [`logits`](Self::logits) makes logits.
     ///

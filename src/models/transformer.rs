@@ -15,7 +15,7 @@ use crate::{
     parameters,
     plain::Zero,
     sequence::{Empty, Sequence},
-    shape::{SplitInto, Width},
+    shape::{KnownWidth, SplitInto, Width},
     sub_layers::Scratch,
     token_format::TokenFormat,
 };
@@ -65,6 +65,7 @@ pub struct Transformer<
     T: Format = f32,
 > where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// Makes tokens of ids; its table makes logits of a token.
     pub embedding: SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>,
@@ -80,7 +81,7 @@ parameters! {
         const VOCABULARY: usize, const POSITIONS: usize, T: Format
     ]
     Transformer<F, LAYERS, D_MODEL, D_FF, HEADS, VOCABULARY, POSITIONS, T> { embedding, encoder, decoder }
-    where { Width<D_MODEL>: SplitInto<HEADS> }
+    where { Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth }
     structure: |fingerprint| fingerprint.name("transformer");
 }
 
@@ -134,6 +135,7 @@ impl<
 > Model for Transformer<F, LAYERS, D_MODEL, D_FF, HEADS, VOCABULARY, POSITIONS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
         TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues, T::Stream>;
@@ -155,6 +157,7 @@ impl<
 > Transformer<F, LAYERS, D_MODEL, D_FF, HEADS, VOCABULARY, POSITIONS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     /// Reads a source; the target begins anew.
     ///

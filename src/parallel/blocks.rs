@@ -10,13 +10,14 @@ use crate::{
     mask::Causal,
     norm::Norm,
     sequence::Sequence,
-    shape::{SharedBy, SplitInto, Width},
+    shape::{KnownWidth, SharedBy, SplitInto, Width},
 };
 
 impl<F: Family, const D_MODEL: usize, const D_FF: usize, const HEADS: usize, T: Format> ParallelLayer<D_MODEL>
     for EncoderBlock<F, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
         ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
@@ -34,6 +35,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     ParallelLayer<D_MODEL> for Encoder<F, LAYERS, D_MODEL, D_FF, HEADS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
         ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
@@ -59,6 +61,7 @@ impl<
 > ParallelLayer<D_MODEL> for DecoderBlock<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
         ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;
@@ -84,6 +87,7 @@ impl<
 > ParallelLayer<D_MODEL> for Decoder<F, LAYERS, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+    Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
         ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;

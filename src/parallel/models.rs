@@ -8,6 +8,7 @@ use crate::{
     format::Format,
     models::TextEncoder,
     pooling::Pooling,
+    shape::{KnownWidth, Width},
 };
 
 impl<E, L, const D_MODEL: usize, P> TextEncoder<E, L, D_MODEL, P>
@@ -39,6 +40,7 @@ where
     L: ParallelLayer<D_MODEL>,
     P: Pooling,
     T: Format,
+    Width<D_MODEL>: KnownWidth,
 {
     /// As [`forward`](Self::forward), on the threads of the rayon pool that it is called in: see [`ParallelLayer`].
     ///

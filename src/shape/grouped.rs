@@ -35,7 +35,7 @@ impl<const D_MODEL: usize, const HEADS: usize, const KV_HEADS: usize, const D_KV
     label = "a width or a number of heads is not known to the shape checker here",
     note = "in generic code, write the bound: `where Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>`"
 )]
-pub trait SharedBy<const HEADS: usize, const KV_HEADS: usize, const D_KV: usize> {}
+pub trait SharedBy<const HEADS: usize, const KV_HEADS: usize, const D_KV: usize>: SplitInto<HEADS> {}
 
 impl<const D_MODEL: usize, const HEADS: usize, const KV_HEADS: usize, const D_KV: usize>
     SharedBy<HEADS, KV_HEADS, D_KV> for Width<D_MODEL>
