@@ -30,6 +30,7 @@ mod format;
 mod hyperparameters;
 pub mod image;
 mod integer;
+mod integer4;
 mod kernel;
 #[cfg(feature = "laws")]
 pub mod laws;
@@ -80,7 +81,7 @@ pub use embedding::{
 pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
-pub use format::{Format, Int8, Int8Cache, Int8Rows, Int8Stream, Matrix, Panels};
+pub use format::{Format, Int4, Int4Rows, Int8, Int8Cache, Int8Rows, Int8Stream, Matrix, Panels};
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;

@@ -3,6 +3,7 @@
 use super::Blueprint;
 use crate::{
     Fingerprint, Hyperparameters, Name, Tensor,
+    integer4::GROUP,
     parameters::{Layout, Numbers, NumbersMut, Shape, Visit, VisitMut, Walk},
 };
 use core::fmt::Display;
@@ -20,6 +21,7 @@ pub(crate) struct Model<'b> {
 enum Storage {
     F32(Vec<f32>),
     Int8 { scales: Vec<f32>, integers: Vec<i8> },
+    Int4 { scales: Vec<f32>, factors: Vec<u8>, integers: Vec<u8> },
 }
 
 impl Storage {
@@ -31,6 +33,11 @@ impl Storage {
                 let rows = *shape.dimensions().first().unwrap_or(&0);
                 Self::Int8 { scales: vec![0.0; rows], integers: vec![0; count] }
             }
+            Layout::Int4 => {
+                let [rows, columns] = [0, 1].map(|i| *shape.dimensions().get(i).unwrap_or(&0));
+                let [factors, integers] = [GROUP, 2].map(|width| vec![0; rows * columns.div_ceil(width)]);
+                Self::Int4 { scales: vec![0.0; rows], factors, integers }
+            }
         }
     }
 
@@ -38,6 +45,7 @@ impl Storage {
         match self {
             Self::F32(numbers) => Numbers::F32(numbers),
             Self::Int8 { scales, integers } => Numbers::Int8 { scales, integers },
+            Self::Int4 { scales, factors, integers } => Numbers::Int4 { scales, factors, integers },
         }
     }
 
@@ -45,6 +53,7 @@ impl Storage {
         match self {
             Self::F32(numbers) => NumbersMut::F32(numbers),
             Self::Int8 { scales, integers } => NumbersMut::Int8 { scales, integers },
+            Self::Int4 { scales, factors, integers } => NumbersMut::Int4 { scales, factors, integers },
         }
     }
 
@@ -53,6 +62,7 @@ impl Storage {
         match self {
             Self::F32(numbers) => size_of_val(numbers.as_slice()),
             Self::Int8 { scales, integers } => size_of_val(scales.as_slice()) + integers.len(),
+            Self::Int4 { scales, factors, integers } => size_of_val(scales.as_slice()) + factors.len() + integers.len(),
         }
     }
 }

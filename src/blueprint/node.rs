@@ -2,6 +2,7 @@
 
 use crate::{
     Fingerprint, Name,
+    integer4::GROUP,
     parameters::{Layout, Shape},
 };
 use std::{boxed::Box, vec::Vec};
@@ -28,17 +29,19 @@ pub(crate) enum Format {
     #[default]
     F32,
     Int8,
+    Int4,
 }
 
 impl Format {
     /// All of them, by their names in Rust.
-    pub(crate) const ALL: [(&str, Self); 2] = [("f32", Self::F32), ("Int8", Self::Int8)];
+    pub(crate) const ALL: [(&str, Self); 3] = [("f32", Self::F32), ("Int8", Self::Int8), ("Int4", Self::Int4)];
 
     /// What the fingerprint calls its matrix.
     const fn matrix(self) -> &'static str {
         match self {
             Self::F32 => "panels",
             Self::Int8 => "int8",
+            Self::Int4 => "int4",
         }
     }
 
@@ -46,6 +49,7 @@ impl Format {
         match self {
             Self::F32 => Layout::Panels,
             Self::Int8 => Layout::Int8,
+            Self::Int4 => Layout::Int4,
         }
     }
 }
@@ -87,6 +91,10 @@ impl Node {
             Self::Matrix(Format::Int8, _, outputs) => {
                 let scales = 4 * *outputs as u64;
                 self.count().next_multiple_of(4).saturating_add(scales)
+            }
+            Self::Matrix(Format::Int4, inputs, outputs) => {
+                let row = (inputs.div_ceil(GROUP) + inputs.div_ceil(2)) as u64;
+                (*outputs as u64).saturating_mul(row).next_multiple_of(4).saturating_add(4 * *outputs as u64)
             }
             Self::Stack(part, n) => part.bytes().saturating_mul(*n as u64),
             Self::Struct(_, fields) => fields.iter().fold(0, |sum, (_, field)| sum.saturating_add(field.bytes())),

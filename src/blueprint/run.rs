@@ -4,6 +4,7 @@ use super::{Expression, Model};
 use crate::{
     Activation, Gelu, GeluTanh, Hyperparameters, Identity, Relu, Silu, Tensor,
     integer::{HIGHEST, greatest_magnitude, nearest, scales},
+    integer4::{GROUP, unpack},
     machine::Single,
     math,
     parameters::{AsNumbers, Numbers, Walk},
@@ -30,7 +31,7 @@ pub(crate) struct Runner {
 /// The rows of a matrix, or the one of a vector.
 enum Matrix {
     F32 { columns: usize, numbers: Vec<f32> },
-    Int8 { columns: usize, scales: Vec<f32>, integers: Vec<i8> },
+    Integers { columns: usize, scales: Vec<f32>, integers: Vec<i16> },
 }
 
 impl Matrix {
@@ -38,15 +39,24 @@ impl Matrix {
         let columns = *tensor.shape().dimensions().last().unwrap_or(&0);
         match tensor.numbers() {
             Numbers::F32(_) => Self::F32 { columns, numbers: tensor.row_major().collect() },
-            Numbers::Int8 { scales, integers } => {
-                Self::Int8 { columns, scales: scales.to_vec(), integers: integers.to_vec() }
+            Numbers::Int8 { scales, integers } => Self::Integers {
+                columns,
+                scales: scales.to_vec(),
+                integers: integers.iter().copied().map(i16::from).collect(),
+            },
+            Numbers::Int4 { scales, factors, integers } => {
+                let mut unpacked = vec![0; scales.len() * columns];
+                let (groups, bytes) = (columns.div_ceil(GROUP).max(1), columns.div_ceil(2).max(1));
+                let rows = unpacked.chunks_mut(columns.max(1)).zip(factors.chunks(groups)).zip(integers.chunks(bytes));
+                rows.for_each(|((row, factors), integers)| unpack(factors, integers, row));
+                Self::Integers { columns, scales: scales.to_vec(), integers: unpacked }
             }
         }
     }
 
     fn columns(&self) -> usize {
         match self {
-            Self::F32 { columns, .. } | Self::Int8 { columns, .. } => *columns,
+            Self::F32 { columns, .. } | Self::Integers { columns, .. } => *columns,
         }
     }
 
@@ -56,7 +66,7 @@ impl Matrix {
             Self::F32 { columns, numbers } => {
                 numbers.chunks_exact(*columns).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
             }
-            Self::Int8 { columns, scales: of_rows, integers } => {
+            Self::Integers { columns, scales: of_rows, integers } => {
                 let (of_x, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
                 let x: Vec<_> = x.iter().map(|x| nearest(x * inverse)).collect();
                 let rows = integers.chunks_exact(*columns).zip(of_rows);
@@ -72,7 +82,7 @@ impl Matrix {
     fn row(&self, row: usize) -> &[f32] {
         match self {
             Self::F32 { columns, numbers } => numbers.chunks_exact((*columns).max(1)).nth(row).unwrap_or_default(),
-            Self::Int8 { .. } => &[], // vectors and tables are none
+            Self::Integers { .. } => &[], // vectors and tables are none
         }
     }
 }

@@ -1,10 +1,12 @@
 //! How weights are stored.
 
+mod int4;
 mod int8;
 mod int8_cache;
 mod int8_stream;
 mod panels;
 
+pub use int4::{Int4, Int4Rows};
 pub use int8::{Int8, Int8Rows};
 pub use int8_cache::Int8Cache;
 pub use int8_stream::Int8Stream;
@@ -26,7 +28,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a format of weights",
     label = "a format is wanted here",
-    note = "`f32` is one, and the default; `Int8` is another; `Int8Cache<T>` and `Int8Stream<T>` go around one"
+    note = "`f32` is one, and the default; `Int8` and `Int4` are others; `Int8Cache<T>` and `Int8Stream<T>` go around one"
 )]
 pub trait Format: Copy + Send + Sync + 'static {
     /// A matrix of `IN` inputs and `OUT` outputs.

@@ -6,6 +6,7 @@ use crate::{
     format::Format,
     models::{BertEmbedding, SinusoidalEmbedding},
     norm::{Exponent, LayerNorm},
+    shape::{KnownWidth, Width},
 };
 
 impl<const VOCABULARY: usize, const D_MODEL: usize> Described for TokenEmbedding<VOCABULARY, D_MODEL> {
@@ -39,6 +40,8 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, cons
 
 impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: Format> Described
     for PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T>
+where
+    Width<FEATURES>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters =
         Hyperparameters { d_model: Some(D_MODEL), positions: Some(POSITIONS), ..Hyperparameters::NONE };

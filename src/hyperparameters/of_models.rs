@@ -13,7 +13,7 @@ use crate::{
     models::{Head, LanguageModel, MaskedLanguageModel, SinusoidalEmbedding, TextEncoder, TokenTable, Transformer},
     norm::{Exponent, LayerNorm},
     pooling::Pooling,
-    shape::{SplitInto, Width},
+    shape::{KnownWidth, SplitInto, Width},
 };
 
 impl<E, L, const D_MODEL: usize, const CLASSES: usize, P, T> Described for Classifier<E, L, D_MODEL, CLASSES, P, T>
@@ -22,6 +22,7 @@ where
     L: Layer<D_MODEL> + Described,
     P: Pooling,
     T: Format,
+    Width<D_MODEL>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters = L::HYPERPARAMETERS.and(E::HYPERPARAMETERS);
 }
@@ -59,6 +60,7 @@ impl<
 > Described for Transformer<F, LAYERS, D_MODEL, D_FF, HEADS, VOCABULARY, POSITIONS, T>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters { tied: Some(true), ..Hyperparameters::NONE }
         .and(Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::HYPERPARAMETERS)
@@ -70,6 +72,7 @@ impl<E, L, const D_MODEL: usize, const VOCABULARY: usize, X: Exponent, A: Activa
 where
     E: Embedding<D_MODEL> + TokenTable<VOCABULARY, D_MODEL> + Described,
     L: Layer<D_MODEL> + Described,
+    Width<D_MODEL>: KnownWidth,
 {
     const HYPERPARAMETERS: Hyperparameters = Hyperparameters {
         tied: Some(true),

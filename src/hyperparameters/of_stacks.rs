@@ -20,7 +20,11 @@ const fn of<F: Family, const D_MODEL: usize, const D_FF: usize, T: Format>(
     layers: usize,
     heads: usize,
     kv_heads: usize,
-) -> Hyperparameters {
+) -> Hyperparameters
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
+{
     let norm = <F::Norm<D_MODEL> as Norm<D_MODEL>>::RMS_AND_EPSILON;
     Hyperparameters {
         layers: Some(layers),

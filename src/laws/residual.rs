@@ -1,7 +1,7 @@
 //! Laws of residual connections, y = after(x + f(before(x))).
 
 use super::{Law, attention::attend, close, feed_forward::transform, norm::apply, run, same, sequence, values};
-use crate::{EncoderBlock, Family, Layer, Norm, Parameters, Placement, PostLn, SplitInto, Width};
+use crate::{EncoderBlock, Family, KnownWidth, Layer, Norm, Parameters, Placement, PostLn, SplitInto, Width};
 use std::{format, string::ToString, vec::Vec};
 
 /// f = 0 makes y = x, bit for bit, under Pre-LN; `layer`, a block or a stack of them, is made so: whatever lies in an
@@ -46,6 +46,7 @@ pub fn normalised<
 ) -> Law
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     block.feed_forward_norm.for_each_tensor_mut(|name, mut tensor| {
         tensor.fill(if name.to_string().ends_with("weight") { 1.0 } else { 0.0 });
@@ -75,6 +76,7 @@ pub fn composition<
 ) -> Law
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let before = |norm: &F::Norm<D_MODEL>, x: &[[f32; D_MODEL]]| {
         if F::Placement::NORM_FIRST { apply(norm, x) } else { x.to_vec() }

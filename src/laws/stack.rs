@@ -1,7 +1,7 @@
 //! Laws of stacks. Both hold bit for bit.
 
 use super::{Law, norm::apply, run, same};
-use crate::{Encoder, Family, Layer, SplitInto, Width};
+use crate::{Encoder, Family, KnownWidth, Layer, SplitInto, Width};
 
 /// A stack is its layers, one after the other.
 pub fn layers<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, const N: usize>(
@@ -30,6 +30,7 @@ pub fn encoder<
 ) -> Law
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let expected = apply(&encoder.norm, &run::<D_MODEL, SEQ_LEN, TILE, _>(&encoder.blocks, tokens)?);
     same("encoder", &run::<D_MODEL, SEQ_LEN, TILE, _>(encoder, tokens)?, &expected)

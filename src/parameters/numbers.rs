@@ -14,6 +14,15 @@ pub enum Numbers<'a> {
         /// As many as the shape says.
         integers: &'a [i8],
     },
+    /// Integers of 4 bits, row by row; times the factor of its group of 32 and the scale of its row, each is a number.
+    Int4 {
+        /// One for each row.
+        scales: &'a [f32],
+        /// One for every 32 columns of each row.
+        factors: &'a [u8],
+        /// As many as the shape says, two a byte, the first in the lower half, each plus 8; each row begins with a byte.
+        integers: &'a [u8],
+    },
 }
 
 /// [`Numbers`], to be changed.
@@ -27,6 +36,15 @@ pub enum NumbersMut<'a> {
         scales: &'a mut [f32],
         /// As many as the shape says.
         integers: &'a mut [i8],
+    },
+    /// Integers of 4 bits: see [`Numbers::Int4`].
+    Int4 {
+        /// One for each row.
+        scales: &'a mut [f32],
+        /// One for every 32 columns of each row.
+        factors: &'a mut [u8],
+        /// As many as the shape says, two a byte.
+        integers: &'a mut [u8],
     },
 }
 
@@ -59,6 +77,7 @@ impl AsNumbers for NumbersMut<'_> {
         match self {
             Self::F32(numbers) => Numbers::F32(numbers),
             Self::Int8 { scales, integers } => Numbers::Int8 { scales, integers },
+            Self::Int4 { scales, factors, integers } => Numbers::Int4 { scales, factors, integers },
         }
     }
 }
@@ -72,6 +91,12 @@ impl Numbers<'_> {
                 scales.iter().for_each(|scale| write(&scale.to_le_bytes()));
                 write(integers.as_bytes());
                 write(&[0; 3][..padding(integers.len())]);
+            }
+            Self::Int4 { scales, factors, integers } => {
+                scales.iter().for_each(|scale| write(&scale.to_le_bytes()));
+                write(factors);
+                write(integers);
+                write(&[0; 3][..padding(factors.len() + integers.len())]);
             }
         }
     }
@@ -88,6 +113,16 @@ impl NumbersMut<'_> {
                 let (found, rest) = bytes.split_at_checked(integers.len()).unwrap_or_default();
                 integers.iter_mut().zip(found).for_each(|(q, byte)| *q = byte.cast_signed());
                 *bytes = rest.get(padding(integers.len())..).unwrap_or_default();
+            }
+            Self::Int4 { scales, factors, integers } => {
+                copy_f32s(scales, bytes);
+                let padding = padding(factors.len() + integers.len());
+                for part in [factors, integers] {
+                    let (found, rest) = bytes.split_at_checked(part.len()).unwrap_or_default();
+                    part.iter_mut().zip(found).for_each(|(to, from)| *to = *from);
+                    *bytes = rest;
+                }
+                *bytes = bytes.get(padding..).unwrap_or_default();
             }
         }
     }

@@ -1,7 +1,10 @@
 //! One tensor of a model: its name, its shape, its numbers.
 
 use super::{AsNumbers, Numbers, NumbersMut};
-use crate::integer::{quantize, quantize_one};
+use crate::{
+    integer::{quantize, quantize_one},
+    integer4::{self, GROUP},
+};
 use core::fmt;
 
 /// The path of a tensor, `encoder.blocks.3.attention.query.weight`, without a heap: each part lies on the stack of the
@@ -85,6 +88,8 @@ pub(crate) enum Layout {
     Panels,
     /// Row by row, and not `f32`.
     Int8,
+    /// As [`Int8`](Self::Int8).
+    Int4,
 }
 
 /// A tensor of a model, `S` being [`Numbers`] or [`NumbersMut`].
@@ -116,7 +121,7 @@ impl<S: AsNumbers> Tensor<S> {
     pub fn stored(&self) -> &[f32] {
         match self.numbers() {
             Numbers::F32(numbers) => numbers,
-            Numbers::Int8 { .. } => &[],
+            Numbers::Int8 { .. } | Numbers::Int4 { .. } => &[],
         }
     }
 
@@ -127,6 +132,10 @@ impl<S: AsNumbers> Tensor<S> {
         match self.numbers() {
             Numbers::F32(numbers) => numbers.get(position).copied(),
             Numbers::Int8 { scales, integers } => Some(scales.get(row)? * f32::from(*integers.get(position)?)),
+            Numbers::Int4 { scales, factors, integers } => {
+                let [factors, integers] = int4_row(self.extent(), row, [factors, integers]);
+                Some(scales.get(row)? * f32::from(integer4::get(factors, integers, column)?))
+            }
         }
     }
 
@@ -147,7 +156,7 @@ impl<S: AsNumbers> Tensor<S> {
     fn position(&self, row: usize, column: usize) -> Option<usize> {
         let [rows, columns] = self.extent();
         (row < rows && column < columns).then(|| match self.layout {
-            Layout::RowMajor | Layout::Int8 => row * columns + column,
+            Layout::RowMajor | Layout::Int8 | Layout::Int4 => row * columns + column,
             Layout::Panels => crate::format::panel_position(columns, rows, column, row),
         })
     }
@@ -159,6 +168,7 @@ impl Tensor<NumbersMut<'_>> {
         match &mut self.numbers {
             NumbersMut::F32(numbers) => NumbersMut::F32(numbers),
             NumbersMut::Int8 { scales, integers } => NumbersMut::Int8 { scales, integers },
+            NumbersMut::Int4 { scales, factors, integers } => NumbersMut::Int4 { scales, factors, integers },
         }
     }
 
@@ -166,7 +176,7 @@ impl Tensor<NumbersMut<'_>> {
     pub fn stored_mut(&mut self) -> &mut [f32] {
         match &mut self.numbers {
             NumbersMut::F32(numbers) => numbers,
-            NumbersMut::Int8 { .. } => &mut [],
+            NumbersMut::Int8 { .. } | NumbersMut::Int4 { .. } => &mut [],
         }
     }
 
@@ -206,13 +216,21 @@ impl Tensor<NumbersMut<'_>> {
                     values.by_ref().take(columns).for_each(drop);
                 }
             }
+            NumbersMut::Int4 { scales, factors, integers } => {
+                let factors = factors.chunks_exact_mut(columns.div_ceil(GROUP).max(1));
+                let integers = integers.chunks_exact_mut(columns.div_ceil(2).max(1));
+                for ((scale, factors), integers) in scales.iter_mut().zip(factors).zip(integers) {
+                    *scale = integer4::quantize(values.clone(), columns, factors, integers);
+                    values.by_ref().take(columns).for_each(drop);
+                }
+            }
         }
     }
 
     /// Sets the number at `row` and `column`; a vector is one row. An integer is rounded to a multiple of the scale that its row has. Outside
     /// of the shape there is nothing to set.
     pub fn set(&mut self, row: usize, column: usize, value: f32) {
-        let Some(position) = self.position(row, column) else { return };
+        let ([_, columns], Some(position)) = (self.extent(), self.position(row, column)) else { return };
         match &mut self.numbers {
             NumbersMut::F32(numbers) => {
                 if let Some(number) = numbers.get_mut(position) {
@@ -224,8 +242,25 @@ impl Tensor<NumbersMut<'_>> {
                     *integer = quantize_one(value, *scale);
                 }
             }
+            NumbersMut::Int4 { scales, factors, integers } => {
+                let (groups, bytes) = (columns.div_ceil(GROUP), columns.div_ceil(2));
+                let factors = factors.get(row * groups..(row + 1) * groups);
+                let integers = integers.get_mut(row * bytes..(row + 1) * bytes);
+                if let (Some(scale), Some(factors), Some(integers)) = (scales.get(row), factors, integers) {
+                    integer4::set(*scale, factors, integers, column, value);
+                }
+            }
         }
     }
+}
+
+/// The factors and integers of a row, of those of all rows.
+fn int4_row([_, columns]: [usize; 2], row: usize, [factors, integers]: [&[u8]; 2]) -> [&[u8]; 2] {
+    let (groups, bytes) = (columns.div_ceil(GROUP), columns.div_ceil(2));
+    [
+        factors.get(row * groups..(row + 1) * groups).unwrap_or_default(),
+        integers.get(row * bytes..(row + 1) * bytes).unwrap_or_default(),
+    ]
 }
 
 /// A tensor was given more or fewer numbers than its shape holds.

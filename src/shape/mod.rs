@@ -12,6 +12,7 @@ pub use grouped::{SameProduct, SharedBy, SharesHeads};
 use crate::plain::{Plain, Zero};
 use core::ops::Rem;
 use typenum::UTerm;
+use zerocopy::IntoBytes;
 
 /// A width as a type, so that traits can talk about it.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,7 @@ pub trait KnownWidth {
 
 /// An array of bytes.
 #[doc(hidden)]
-pub trait Bytes: Plain + Zero + AsRef<[u8]> + AsMut<[u8]> {}
+pub trait Bytes: Plain + IntoBytes + Zero {}
 
 impl<const N: usize> Bytes for [u8; N] {}
 

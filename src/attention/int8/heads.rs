@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     integer::greatest_magnitude,
-    kernel::{PANEL, integer::Row},
+    kernel::{
+        PANEL,
+        integer::{HIGHEST_OF_ATTENTION, Row},
+    },
     machine::{Machine, Work},
     mask::visible,
     math,
@@ -38,6 +41,7 @@ where
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let Self { query, heads: Heads { scores, weights }, key_values, column, len, mut watch, .. } = self;
+        const { (Row::<D_MODEL>::assert_sums_fit(), Row::<SEQ_LEN>::assert_sums_fit()) };
         let mut integers = Row::<D_MODEL>::ZERO;
         let temperature = 1.0 / math::sqrt(P::D_HEAD as f32);
         for (row, token) in query.iter_mut().enumerate() {
@@ -45,7 +49,7 @@ where
             let seen = visible::<P::Mask>(column, len).min(SEQ_LEN);
             for (head, query) in token.chunks_exact_mut(P::D_HEAD.max(1)).enumerate() {
                 let shared = head / P::GROUP.max(1) * P::D_HEAD;
-                let scale = integers.quantize(query, greatest_magnitude(query.iter().copied()));
+                let scale = integers.quantize(query, greatest_magnitude(query.iter().copied()), HIGHEST_OF_ATTENTION);
                 key_values.scores(&integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
                 see::<P::Mask, _, _>(watch, "scores", head, from_ref(scores), [column, len], |_| temperature);
                 let of_row = math::softmax_row(m, scores.get_mut(..seen).unwrap_or_default(), temperature);
@@ -89,7 +93,7 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
             *weight *= of_value;
             *weight
         }));
-        let scale = scale * integers.quantize(weights, greatest);
+        let scale = scale * integers.quantize(weights, greatest, HIGHEST_OF_ATTENTION);
         let values = self.values.as_flattened();
         let panels = || values.chunks(D_KV.max(1) * PANEL).zip((0..weights.len()).step_by(PANEL));
         for (context, column) in context.chunks_mut(4).zip((from..).step_by(4)) {

@@ -2,6 +2,7 @@
 
 #[cfg(constformer_dsp)]
 mod dsp;
+mod int4;
 #[cfg(not(constformer_dsp))]
 mod portable;
 mod row;
@@ -11,7 +12,8 @@ use dsp::{Tokens, four_by_one, four_dots, in_order, one_by_four, one_by_one, one
 #[cfg(not(constformer_dsp))]
 use portable::{Tokens, four_by_one, four_dots, in_order, one_by_four, one_by_one, one_dot};
 
-pub(crate) use row::Row;
+pub(crate) use int4::MultiplyInt4;
+pub(crate) use row::{HIGHEST_OF_ATTENTION, Row};
 
 use super::Epilogue;
 use crate::machine::{Machine, Work};

@@ -8,8 +8,8 @@ use crate::{
 };
 use zerocopy::FromZeros;
 
-/// The greatest magnitude. With it, the sum of 8192 products fits 32 bits.
-const HIGHEST: f32 = 2047.0;
+/// The greatest magnitude of queries and weights of attention. With it, the sum of 8192 products fits 32 bits.
+pub(crate) const HIGHEST_OF_ATTENTION: f32 = 2047.0;
 
 /// Up to `N` integers. Aligned as LDRD asks.
 #[derive(Debug, FromZeros)]
@@ -23,24 +23,41 @@ impl<const N: usize> Zero for Row<N> {
 }
 
 impl<const N: usize> Row<N> {
-    /// Becomes the numbers `x`, up to a magnitude, as integers times a scale, which is returned.
+    /// Becomes the numbers `x`, up to a magnitude, as integers of up to `highest` times a scale, which is returned.
     #[inline(always)]
-    pub(crate) fn quantize(&mut self, x: &[f32], greatest_magnitude: f32) -> f32 {
-        const {
-            if N > 1 << 13 {
-                Message::new()
-                    .text("attention in the format `Int8Cache`, of ")
-                    .number(N)
-                    .text(" tokens (`SEQ_LEN`) or features (`D_MODEL`): sums of integers have room for 8192")
-                    .panic();
-            }
-        }
-        let (scale, inverse) = scales(greatest_magnitude, HIGHEST);
+    pub(crate) fn quantize(&mut self, x: &[f32], greatest_magnitude: f32, highest: f32) -> f32 {
+        let (scale, inverse) = scales(greatest_magnitude, highest);
         let integers = self.integers.get_mut(..x.len()).unwrap_or_default();
         let ((fours, rest), (x, x_rest)) = (integers.as_chunks_mut::<4>(), x.as_chunks::<4>());
         fours.iter_mut().zip(x).for_each(|(q, x)| *q = in_order(x.map(|x| nearest(x * inverse))));
         rest.iter_mut().zip(x_rest).for_each(|(q, x)| *q = nearest(x * inverse));
         scale
+    }
+
+    /// Becomes the integers that `write` writes.
+    #[inline(always)]
+    pub(super) fn set(&mut self, write: impl FnOnce(&mut [i16; N])) {
+        write(&mut self.integers);
+        for four in self.integers.as_chunks_mut::<4>().0 {
+            *four = in_order(*four);
+        }
+    }
+
+    /// The sum of the products of the integers with those of another row.
+    #[inline(always)]
+    pub(super) fn dot_row(&self, other: &Self) -> i32 {
+        self.integers.iter().zip(&other.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+    }
+
+    /// Refuses to compile rows for which the sum of the products of [`HIGHEST_OF_ATTENTION`] with 127 may not fit 32 bits.
+    pub(crate) const fn assert_sums_fit() {
+        if N > 1 << 13 {
+            Message::new()
+                .text("attention in the format `Int8Cache`, of ")
+                .number(N)
+                .text(" tokens (`SEQ_LEN`) or features (`D_MODEL`): sums of integers have room for 8192")
+                .panic();
+        }
     }
 
     /// The sums of the products of `len` integers from `from` on, which is a multiple of 4, with as many of each row of `w` from `column` on.
