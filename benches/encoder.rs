@@ -6,8 +6,8 @@
 mod nalgebra_encoder;
 
 use constformer::{
-    Bert, Encoder, Family, Layer, Memory, Parameters, Placement, Plan, Shape, SplitInto, Vaswani, Vit, Width, Working,
-    boxed,
+    Bert, Encoder, Family, KnownWidth, Layer, Memory, Parameters, Placement, Plan, Shape, SplitInto, Vaswani, Vit,
+    Width, Working, boxed,
 };
 use cpu_time::ProcessTime;
 use nalgebra::{Const, DefaultAllocator, Dim, Dyn, OMatrix};
@@ -55,6 +55,7 @@ fn dynamic<
     activation: impl Fn(f32) -> f32,
 ) where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let shape = (Dyn(D_MODEL), Dyn(D_FF), Dyn(D_MODEL / HEADS), Dyn(SEQ_LEN));
     workload::<F, _, _, _, _, LAYERS, D_MODEL, D_FF, HEADS, SEQ_LEN>(name, shape, epsilon, activation);
@@ -79,6 +80,7 @@ fn workload<
     activation: impl Fn(f32) -> f32,
 ) where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
     DefaultAllocator: Room<D, I, N>,
 {
     let mut wanted = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();

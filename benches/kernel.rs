@@ -8,7 +8,7 @@
 //! The instruction set is the best there is, or that of `RUSTFLAGS='--cfg constformer_machine="avx2"'` or `"plain"`. Times are of
 //! the process on the processor, the least of some: what others do on the machine only makes them longer.
 
-use constformer::{Linear, Parameters, Sequence, boxed};
+use constformer::{KnownWidth, Linear, Parameters, Sequence, Width, boxed};
 use cpu_time::ProcessTime;
 use std::{hint::black_box, process::ExitCode, time::Duration};
 
@@ -122,7 +122,10 @@ impl Shape {
 }
 
 /// With weights that are not zero: pages of zeros may all be the same one.
-fn shape<const IN: usize, const OUT: usize>(next: Option<[usize; 2]>) -> Shape {
+fn shape<const IN: usize, const OUT: usize>(next: Option<[usize; 2]>) -> Shape
+where
+    Width<IN>: KnownWidth,
+{
     let mut random = Random(1);
     let mut linear = boxed::<Linear<IN, OUT>>();
     linear.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill_with(|| random.next()));

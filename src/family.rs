@@ -41,7 +41,11 @@ use typenum::{U5, U6, U12};
 ///     type Rotation = NoRotation;
 ///     type InputBias = NoBias;
 ///     type OutputBias = NoBias;
-///     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+///     type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+///         = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>
+///     where
+///         Width<D_MODEL>: KnownWidth,
+///         Width<D_FF>: KnownWidth;
 /// }
 ///
 /// static MODEL: Encoder<Mine, 2, 64, 172, 4> = Encoder::ZERO;

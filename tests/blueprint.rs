@@ -58,6 +58,14 @@ fn check_described<M: Model + Described>() {
 #[test]
 fn formats() {
     check::<Linear<7, 5, Int8>>();
+    check::<Linear<7, 5, Int4>>();
+    check::<Linear<32, 3, Int4>>();
+    check::<Linear<1, 3, Int4>>();
+    check::<Linear<33, 7, Int4, NoBias>>();
+    check::<Linear<2047, 2, Int4, NoBias>>();
+    check::<Linear<2064, 5, Int4>>();
+    check_described::<Classifier<PatchEmbedding<5, 12, 17, Int4>, Encoder<Kwt, 2, 12, 21, 1, Int4>, 12, 7, Mean, Int4>>(
+    );
     check::<Linear<5, 3, Int8, NoBias>>();
     check_model::<EncoderBlock<Vit, 12, 20, 4, Int8>>();
     check_model::<Encoder<Bert, 3, 12, 21, 4, Int8>>();
@@ -216,7 +224,9 @@ fn texts_that_are_no_types() {
         ("Mine", "`Mine` is no type of this library"),
         ("Encoder<Mine, 2, 21, 13, 3>", "`Mine` is no type of this library"),
         ("Encoder<Bert, 2, 21, 13, 4>", "4 heads do not divide a model width (`D_MODEL`) of 21"),
-        ("Encoder<Bert, 2, 1025, 13, 1>", "widths are 1 to 1024, then the multiples of 16 up to 16384, found 1025"),
+        ("Encoder<Bert, 2, 2049, 13, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 2049"),
+        ("Encoder<Bert, 2, 21, 2049, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 2049"),
+        ("Linear<16400, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 16400"),
         ("Decoder<Bert, 2, 21, 13, 3>", "`Decoder` wants a causal family, found `Decoder<Bert, 2, 21, 13, 3>`"),
         ("Decoder<Gpt2, 2, 24, 7, 6, f32, 4, 16>", "4 heads of key and value do not divide 6 heads of the query"),
         (

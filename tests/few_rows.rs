@@ -3,11 +3,14 @@
 mod common;
 
 use common::random::Random;
-use constformer::{Linear, Sequence, boxed};
+use constformer::{KnownWidth, Linear, Sequence, Width, boxed};
 
 #[test]
 fn a_row_alone_is_the_row_among_others() {
-    fn check<const IN: usize, const OUT: usize>() {
+    fn check<const IN: usize, const OUT: usize>()
+    where
+        Width<IN>: KnownWidth,
+    {
         let mut random = Random(5);
         let mut linear = boxed::<Linear<IN, OUT>>();
         random.fill(&mut *linear);

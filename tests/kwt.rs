@@ -5,8 +5,8 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Boxed, Classifier, Embedding, Encoder, FirstToken, Int8, Int8Cache, Int8Stream, Kwt, Layer, Memory, Parameters,
-    PatchEmbedding, Plan, Working, boxed, image, quantize,
+    Boxed, Classifier, Embedding, Encoder, FirstToken, Format, Int4, Int8, Int8Cache, Int8Stream, Kwt, Layer, Memory,
+    Parameters, PatchEmbedding, Plan, Working, boxed, image, quantize,
 };
 
 type Kws<T = f32> = Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, 12, 64, 256, 1, T>, 64, 12, FirstToken, T>;
@@ -76,49 +76,45 @@ fn argmax(logits: &[f32; 12]) -> Option<usize> {
     (0..12).max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
 }
 
-#[test]
-fn in_integers_it_hears_what_it_heard() {
-    let Some(kws) = kws() else { return };
-    let small: Boxed<Kws<Int8>> = quantize(&*kws);
+/// The model in another format on all clips: how many answers are those in `f32`.
+fn agreement<T: Format, const TILE: usize>(name: &str) -> Option<usize> {
+    let kws = kws()?;
+    let small: Boxed<Kws<T>> = quantize(&*kws);
     let mut clips = Golden::model("kwt1/kwt1_mfcc_220clips.safetensors").unwrap();
     let frames = clips.take("mfcc").rows::<40>();
     let labels = clips.take("label").numbers;
-    let mut memory = boxed::<Memory<Kws, 99>>();
-    let (mut agree, mut right, mut error) = (0, 0, 0f32);
-    for (frames, label) in frames.chunks_exact(98).zip(&labels) {
-        let expected = kws.forward(frames, &mut memory).unwrap();
-        let found = small.forward(frames, &mut memory).unwrap();
-        error = error.max(distance(&found, &expected));
-        agree += usize::from(argmax(&found) == argmax(&expected));
-        right += usize::from(argmax(&found) == Some(*label as usize));
-    }
-    let flash = [Plan::<Kws, 99>::FLASH, Plan::<Kws<Int8>, 99>::FLASH];
-    println!("Int8: {agree} of 220 as in f32, {right} right, logits within {error:.1e}, {flash:?} bytes of flash");
-    assert!(labels.len() == 220 && agree >= 219);
-}
-
-/// On a microcontroller, all in 8 bits: weights, keys, values and the tokens between layers.
-#[test]
-fn in_28_kb_it_hears_what_it_heard() {
-    type Small = Int8Stream<Int8Cache<Int8>>;
-    const { assert!(Plan::<Kws<Small>, 99, 4>::RAM <= 28_000) };
-    let Some(kws) = kws() else { return };
-    let small: Boxed<Kws<Small>> = quantize(&*kws);
-    let mut clips = Golden::model("kwt1/kwt1_mfcc_220clips.safetensors").unwrap();
-    let frames = clips.take("mfcc").rows::<40>();
-    let labels = clips.take("label").numbers;
-    let (mut memory, mut of_small) = (boxed::<Memory<Kws, 99>>(), boxed::<Memory<Kws<Small>, 99, 4>>());
-    let (mut agree, mut right, mut error) = (0, 0, 0f32);
+    let (mut memory, mut of_small) = (boxed::<Memory<Kws, 99>>(), boxed::<Memory<Kws<T>, 99, TILE>>());
+    let (mut agree, mut right, mut both, mut error) = (0, 0, 0, 0f32);
     for (frames, label) in frames.chunks_exact(98).zip(&labels) {
         let expected = kws.forward(frames, &mut memory).unwrap();
         let found = small.forward(frames, &mut of_small).unwrap();
         error = error.max(distance(&found, &expected));
         agree += usize::from(argmax(&found) == argmax(&expected));
         right += usize::from(argmax(&found) == Some(*label as usize));
+        both += usize::from(argmax(&expected) == Some(*label as usize));
     }
-    let ram = Plan::<Kws<Small>, 99, 4>::RAM;
-    println!("all in 8 bits: {agree} of 220 as in f32, {right} right, logits within {error:.1e}, {ram} bytes of RAM");
-    assert!(labels.len() == 220 && agree >= 219);
+    let (flash, ram) = (Plan::<Kws<T>, 99, TILE>::FLASH, Plan::<Kws<T>, 99, TILE>::RAM);
+    println!(
+        "{name}: {agree} of 220 as in f32, {right} right ({both} in f32), logits within {error:.1e}, {flash} bytes of flash, {ram} of RAM"
+    );
+    assert!(labels.len() == 220);
+    Some(agree)
+}
+
+/// On a microcontroller, all in 8 bits: weights, keys, values and the tokens between layers.
+type Small<T> = Int8Stream<Int8Cache<T>>;
+
+#[test]
+fn in_integers_it_hears_what_it_heard() {
+    const { assert!(Plan::<Kws<Small<Int8>>, 99, 4>::RAM <= 28_000) };
+    assert!(agreement::<Int8, 64>("Int8").is_none_or(|agree| agree >= 219));
+    assert!(agreement::<Small<Int8>, 4>("all in 8 bits").is_none_or(|agree| agree >= 219));
+}
+
+#[test]
+fn in_4_bits_it_hears_what_it_heard() {
+    assert!(agreement::<Int4, 64>("Int4").is_none_or(|agree| agree >= 215));
+    assert!(agreement::<Small<Int4>, 4>("Int4, the rest in 8 bits").is_none_or(|agree| agree >= 215));
 }
 
 #[test]

@@ -17,8 +17,11 @@ impl Family for Unbiased {
     type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = NoBias;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
-        GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 model! {
@@ -176,7 +179,11 @@ macro_rules! families {
             type Rotation = constformer::NoRotation;
             type InputBias = $input;
             type OutputBias = $output;
-            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> = $feed_forward;
+            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+                = $feed_forward
+            where
+                Width<D_MODEL>: KnownWidth,
+                Width<D_FF>: KnownWidth;
         }
     )* };
 }
@@ -210,7 +217,10 @@ families! {
 struct Single;
 
 impl Format for Single {
-    type Matrix<const IN: usize, const OUT: usize> = Panels<IN, OUT>;
+    type Matrix<const IN: usize, const OUT: usize>
+        = Panels<IN, OUT>
+    where
+        Width<IN>: KnownWidth;
     type KeyValues = f32;
     type Stream = f32;
 }

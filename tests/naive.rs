@@ -8,8 +8,9 @@ use common::{
     random::Random,
 };
 use constformer::{
-    AttentionScratch, Bert, Causal, EncoderBlock, Family, FeedForwardScratch, GatedFeedForward, Gpt2, Kwt, Layer,
-    NoBias, PositionWise, PreLn, RmsNorm, Scratch, Sequence, Silu, SplitInto, TILE, Vaswani, Vit, Width, Zero, boxed,
+    AttentionScratch, Bert, Causal, EncoderBlock, Family, FeedForwardScratch, GatedFeedForward, Gpt2, KnownWidth, Kwt,
+    Layer, NoBias, PositionWise, PreLn, RmsNorm, Scratch, Sequence, Silu, SplitInto, TILE, Vaswani, Vit, Width, Zero,
+    boxed,
 };
 use typenum::U6;
 
@@ -39,6 +40,7 @@ fn check<
     len: usize,
 ) where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let mut random = Random(7);
     let mut blocks = boxed::<[EncoderBlock<F, D_MODEL, D_FF, HEADS>; 2]>();

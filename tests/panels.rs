@@ -1,7 +1,7 @@
 //! Panels: all ways in and out of a matrix agree with one another and with `nalgebra`'s product, at shapes whose panels are
 //! of all widths.
 
-use constformer::{Linear, Panels, Parameters, Sequence, Shape, Zero, parameters::WrongCount};
+use constformer::{KnownWidth, Linear, Panels, Parameters, Sequence, Shape, Width, Zero, parameters::WrongCount};
 use nalgebra::{SMatrix, SVector};
 
 /// For each shape: inputs, outputs.
@@ -159,7 +159,10 @@ fn products_are_those_of_nalgebra() {
     /// More than one register tile, and some left over.
     const SEQ_LEN: usize = 17;
 
-    fn check<const IN: usize, const OUT: usize>() {
+    fn check<const IN: usize, const OUT: usize>()
+    where
+        Width<IN>: KnownWidth,
+    {
         let mut linear = Linear::<IN, OUT>::ZERO;
         linear.weight = panels();
         linear.bias = std::array::from_fn(|output| 100.0 * output as f32);

@@ -5,9 +5,9 @@ mod common;
 
 use common::golden::{Golden, Values};
 use constformer::{
-    Activation, Bidirectional, Causal, Encoder, Family, FeedForward, FeedForwardScratch, Gelu, GeluTanh, Layer,
-    LayerNorm, Linear, NoBias, NoNorm, Norm, Placement, PositionWise, PostLn, PreLn, Relu, RmsNorm, Scratch, Sequence,
-    Silu, SplitInto, Width, WithBias, Zero, boxed, machine, math,
+    Activation, Bidirectional, Causal, Encoder, Family, FeedForward, FeedForwardScratch, Gelu, GeluTanh, KnownWidth,
+    Layer, LayerNorm, Linear, NoBias, NoNorm, Norm, Placement, PositionWise, PostLn, PreLn, Relu, RmsNorm, Scratch,
+    Sequence, Silu, SplitInto, Width, WithBias, Zero, boxed, machine, math,
 };
 use typenum::{U5, U6, U12};
 
@@ -48,6 +48,7 @@ fn check<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize
     lengths: &[usize],
 ) where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let about = format!(
         r#""{name}": {{"layers": {LAYERS}, "d_model": {D_MODEL}, "d_ff": {D_FF}, "heads": {HEADS}, "norm_first": {}"#,

@@ -242,11 +242,7 @@ impl Widths {
     /// These, if rustc would not refuse them.
     fn checked(self) -> Result<Self> {
         let Self { d_model, heads, kv_heads, d_kv, .. } = self;
-        for n in [d_model, heads, kv_heads, d_kv] {
-            if n > 1024 && (n > 16384 || n % 16 != 0) {
-                return wrong(format!("widths are 1 to 1024, then the multiples of 16 up to 16384, found {n}"));
-            }
-        }
+        [d_model, heads, kv_heads, d_kv].into_iter().try_for_each(known_width)?;
         if d_model % heads != 0 {
             return wrong(format!("{heads} heads do not divide a model width (`D_MODEL`) of {d_model}"));
         }
@@ -259,6 +255,15 @@ impl Widths {
             ));
         }
         Ok(self)
+    }
+}
+
+/// Whether it is one, for rustc.
+pub(super) fn known_width(n: usize) -> Result<()> {
+    match n {
+        1..=2048 => Ok(()),
+        2049..=16384 if n.is_multiple_of(16) => Ok(()),
+        _ => wrong(format!("widths are 1 to 2048, then the multiples of 16 up to 16384, found {n}")),
     }
 }
 

@@ -67,10 +67,13 @@ impl Blueprint {
 
     pub(crate) fn of(expression: &Expression) -> Result<Self, BlueprintError> {
         let blueprint = models::interpret(expression)?;
-        match blueprint.count() {
-            ..=MOST => Ok(blueprint),
-            _ => Err(BlueprintError::Wrong(std::format!("`{expression}` has more parameters than any machine holds"))),
+        if blueprint.count() > MOST {
+            return Err(BlueprintError::Wrong(std::format!(
+                "`{expression}` has more parameters than any machine holds"
+            )));
         }
+        blueprint.node.check_inputs(layers::known_width)?;
+        Ok(blueprint)
     }
 
     /// `M::FINGERPRINT`

@@ -1,5 +1,6 @@
 //! The structure of a model: what `parameters!` knows of a struct.
 
+use super::arguments::Result;
 use crate::{
     Fingerprint, Name,
     integer4::GROUP,
@@ -101,6 +102,16 @@ impl Node {
             Self::Vector(_) | Self::Table(..) | Self::Matrix(Format::F32, ..) | Self::Phantom => {
                 self.count().saturating_mul(4)
             }
+        }
+    }
+
+    /// Checks the inputs of every matrix.
+    pub(super) fn check_inputs(&self, check: fn(usize) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Matrix(_, inputs, _) => check(*inputs),
+            Self::Stack(part, _) => part.check_inputs(check),
+            Self::Struct(_, fields) => fields.iter().try_for_each(|(_, field)| field.check_inputs(check)),
+            Self::Vector(_) | Self::Table(..) | Self::Phantom => Ok(()),
         }
     }
 

@@ -18,11 +18,11 @@ use zerocopy::IntoBytes;
 #[derive(Clone, Copy, Debug)]
 pub struct Width<const N: usize>;
 
-/// A width that the shape checker knows: 1 to 1024, then every multiple of 16 up to 16384.
+/// A width that the shape checker knows: 1 to 2048, then every multiple of 16 up to 16384.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no width and no number of heads that the shape checker knows",
-    label = "known are 1 to 1024, then the multiples of 16 up to 16384",
-    note = "in generic code, write the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
+    label = "known are 1 to 2048, then the multiples of 16 up to 16384",
+    note = "in generic code, write the bounds: `where Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth`"
 )]
 pub trait KnownWidth {
     /// The same number in `typenum`.
@@ -51,7 +51,7 @@ pub trait NoRemainder<const D_MODEL: usize, const HEADS: usize> {}
 
 impl<const D_MODEL: usize, const HEADS: usize> NoRemainder<D_MODEL, HEADS> for UTerm {}
 
-/// `Width<D_MODEL>: SplitInto<HEADS>`: the heads divide the model. The one bound that generic code repeats.
+/// `Width<D_MODEL>: SplitInto<HEADS>`: the heads divide the model. With `Width<D_FF>: KnownWidth` what generic code repeats.
 #[diagnostic::on_unimplemented(
     message = "cannot show that `{Self}` splits into {HEADS} heads",
     label = "the width or the number of heads is not known to the shape checker here",

@@ -41,6 +41,7 @@ pub(crate) fn classifier<E, L, const F: usize, const D: usize, const C: usize>(
 where
     E: Embedding<D, Input = [f32; F]>,
     L: Layer<D, Stream = f32>,
+    Width<D>: KnownWidth,
 {
     let mut memory = boxed::<Working<D, 99, L::Scratch<99, 4>>>();
     let frames: Vec<_> = (0..98).map(token).collect();
@@ -67,6 +68,7 @@ pub(crate) fn cross<F: Family, const LAYERS: usize, const D: usize, const FF: us
 ) -> Vec<f32>
 where
     Width<D>: SplitInto<HEADS>,
+    Width<FF>: KnownWidth,
 {
     let mut source = boxed::<Source<LAYERS, D, 9>>();
     decoder.attend_to(encoded, &mut source);
@@ -82,6 +84,7 @@ pub(crate) fn cross_decoder<F: Family, const LAYERS: usize, const D: usize, cons
 ) -> Vec<f32>
 where
     Width<D>: SplitInto<HEADS>,
+    Width<FF>: KnownWidth,
 {
     cross(decoder, &sequence(11))
 }
@@ -100,6 +103,7 @@ pub(crate) fn transformer<
 ) -> Vec<f32>
 where
     Width<D>: SplitInto<HEADS>,
+    Width<FF>: KnownWidth,
 {
     let mut x = sequence(0);
     encoder.forward(&mut x, &mut *boxed::<L::Scratch<9, 4>>());

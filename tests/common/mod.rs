@@ -24,7 +24,11 @@ macro_rules! families {
             type Rotation = constformer::NoRotation;
             type InputBias = $bias;
             type OutputBias = $bias;
-            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: constformer::Format> = $feed_forward;
+            type FeedForward<const D_MODEL: usize, const D_FF: usize, T: constformer::Format>
+                = $feed_forward
+            where
+                constformer::Width<D_MODEL>: constformer::KnownWidth,
+                constformer::Width<D_FF>: constformer::KnownWidth;
         }
     )* };
 }

@@ -45,7 +45,9 @@ macro_rules! formats {
 
 formats! {
     int8: Int8;
+    int4: Int4;
     int8_cache: Int8Cache<f32>;
     int8_stream: Int8Stream<f32>;
     all_of_8_bits: Int8Stream<Int8Cache<Int8>>;
+    all_of_4_and_8_bits: Int8Stream<Int8Cache<Int4>>;
 }

@@ -34,8 +34,11 @@ impl Family for Gated {
     type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = NoBias;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
-        GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = GatedFeedForward<D_MODEL, D_FF, Silu, T, NoBias>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 /// As many cases as `PROPTEST_CASES` says, 256 by default. No file of failures: their seeds are printed, and one that matters

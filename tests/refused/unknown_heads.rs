@@ -1,4 +1,4 @@
-//! Heads are known up to 1024 as well.
+//! Heads are known up to 2048, then multiples of 16.
 
 use constformer::{Bert, EncoderBlock};
 

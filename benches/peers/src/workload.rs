@@ -5,7 +5,8 @@ use crate::{
     shape::{Activation, Shape},
 };
 use constformer::{
-    Bert, Causal, Custom, Family, GeluTanh, Masked, Placement, PreLn, SharedBy, SplitInto, Vaswani, Vit, Width,
+    Bert, Causal, Custom, Family, GeluTanh, KnownWidth, Masked, Placement, PreLn, SharedBy, SplitInto, Vaswani, Vit,
+    Width,
 };
 
 /// A stack, with its sizes in its type for us and in [`Shape`] for others.
@@ -59,6 +60,7 @@ pub fn encoder<
 ) -> Workload
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     let norm_first = F::Placement::NORM_FIRST;
     let shape = Shape {
@@ -93,6 +95,7 @@ fn decoder<
 ) -> Workload
 where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
+    Width<D_FF>: KnownWidth,
 {
     let shape = Shape {
         layers: LAYERS,

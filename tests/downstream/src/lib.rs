@@ -10,9 +10,9 @@ mod speaker;
 pub use speaker::{CAPACITY, SPEAKER_MEMORY, Silence, Speaker, SpeakerMemory, speak};
 
 use constformer::{
-    Activation, Causal, Empty, Encoder, EncoderBlock, Family, FeedForward, Format, Layer, LearnedPositions, Linear,
-    Macs, Memory, Model, NoBias, Plan, Pooling, PreLn, RmsNorm, Scratch, Sequence, SplitInto, TokenFormat, Width,
-    WithBias, Working, Zero, machine::Machine, model,
+    Activation, Causal, Empty, Encoder, EncoderBlock, Family, FeedForward, Format, KnownWidth, Layer, LearnedPositions,
+    Linear, Macs, Memory, Model, NoBias, Plan, Pooling, PreLn, RmsNorm, Scratch, Sequence, SplitInto, TokenFormat,
+    Width, WithBias, Working, Zero, machine::Machine, model,
 };
 use static_cell::ConstStaticCell;
 
@@ -55,8 +55,11 @@ impl Family for Primer {
     type Rotation = constformer::NoRotation;
     type InputBias = NoBias;
     type OutputBias = WithBias;
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format> =
-        FeedForward<D_MODEL, D_FF, SquaredRelu, T, NoBias>;
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>
+        = FeedForward<D_MODEL, D_FF, SquaredRelu, T, NoBias>
+    where
+        Width<D_MODEL>: KnownWidth,
+        Width<D_FF>: KnownWidth;
 }
 
 /// The encoder of the model.
@@ -131,6 +134,7 @@ const _: () = Plan::<Gestures, SEQ_LEN, TILE>::assert_fits(8 * 1024, 6 * 1024);
 pub struct Repeated<'a, F: Family, const D: usize, const FF: usize, const H: usize>
 where
     Width<D>: SplitInto<H>,
+    Width<FF>: KnownWidth,
 {
     block: &'a EncoderBlock<F, D, FF, H>,
     times: usize,
@@ -139,6 +143,7 @@ where
 impl<'a, F: Family, const D: usize, const FF: usize, const H: usize> Repeated<'a, F, D, FF, H>
 where
     Width<D>: SplitInto<H>,
+    Width<FF>: KnownWidth,
 {
     /// `block`, so many times.
     #[must_use]

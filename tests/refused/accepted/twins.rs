@@ -1,7 +1,7 @@
 //! The twins of the programs that rustc refuses: each differs in what the name of its function says, and compiles and runs.
 
 use constformer::{
-    Bert, Cache, CachedMemory, Causal, Classifier, Decoder, Encoder, EncoderBlock, Family, Kwt, LanguageModel, Layer,
+    Bert, Cache, CachedMemory, Causal, Classifier, Decoder, Encoder, EncoderBlock, Family, KnownWidth, Kwt, LanguageModel, Layer,
     LearnedPositions, Llama, Masked, Memory, PatchEmbedding, Plan, Scratch, Sequence, SplitInto, TokenEmbedding,
     Vaswani, Vit, Width, Zero, boxed, include_model, patches,
 };
@@ -22,9 +22,9 @@ fn heads_divide() {
 
 /// Against `unknown_width`, `unknown_heads`.
 fn known_widths() {
-    let _ = boxed::<EncoderBlock<Bert, 1023, 4096, 11>>();
-    let _ = boxed::<EncoderBlock<Bert, 1040, 4096, 5>>();
-    let _ = boxed::<EncoderBlock<Bert, 4096, 1, 1024>>();
+    let _ = boxed::<EncoderBlock<Bert, 2047, 4096, 23>>();
+    let _ = boxed::<EncoderBlock<Bert, 2080, 4096, 5>>();
+    let _ = boxed::<EncoderBlock<Bert, 4096, 1, 2048>>();
 }
 
 /// Against `forgotten_bound`.
@@ -35,6 +35,7 @@ fn remembered_bound() {
         scratch: &mut Scratch<D_MODEL, D_FF, 16>,
     ) where
         Width<D_MODEL>: SplitInto<HEADS>,
+        Width<D_FF>: KnownWidth,
     {
         block.forward(x, scratch);
         block.forward(x, scratch);

@@ -3,8 +3,8 @@
 use super::Peer;
 use crate::{shape::Shape, weights::Weights};
 use constformer::{
-    Boxed, Cache, CachedLayer, Causal, Decoder, Encoder, Family, Layer, Memory, Parameters, Sequence, SharedBy,
-    SplitInto, TileScratch, Width, Working, boxed,
+    Boxed, Cache, CachedLayer, Causal, Decoder, Encoder, Family, KnownWidth, Layer, Memory, Parameters, Sequence,
+    SharedBy, SplitInto, TileScratch, Width, Working, boxed,
 };
 
 /// Tokens that the cache has room for.
@@ -21,6 +21,7 @@ struct EncoderPeer<
     const SEQ_LEN: usize,
 > where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     model: Boxed<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
     memory: Boxed<Memory<Encoder<F, LAYERS, D_MODEL, D_FF, HEADS>, SEQ_LEN>>,
@@ -41,6 +42,7 @@ pub fn encoder<
 ) -> Box<dyn Peer>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     Box::new(EncoderPeer::<F, LAYERS, D_MODEL, D_FF, HEADS, SEQ_LEN> {
         model: filled(shape),
@@ -53,6 +55,7 @@ impl<F: Family, const LAYERS: usize, const D_MODEL: usize, const D_FF: usize, co
     Peer for EncoderPeer<F, LAYERS, D_MODEL, D_FF, HEADS, SEQ_LEN>
 where
     Width<D_MODEL>: SplitInto<HEADS>,
+    Width<D_FF>: KnownWidth,
 {
     fn forward(&mut self) {
         let Working { stream, scratch } = &mut *self.memory;
@@ -74,6 +77,7 @@ struct DecoderPeer<
     const PAST: usize,
 > where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
+    Width<D_FF>: KnownWidth,
 {
     model: Boxed<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>>,
     cache: Boxed<Cache<LAYERS, D_MODEL, CAPACITY>>,
@@ -100,6 +104,7 @@ pub fn decoder<
 ) -> Box<dyn Peer>
 where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
+    Width<D_FF>: KnownWidth,
 {
     let model: Boxed<Decoder<F, LAYERS, D_MODEL, D_FF, HEADS>> = filled(shape);
     let mut cache = boxed::<Cache<LAYERS, D_MODEL, CAPACITY>>();
@@ -121,6 +126,7 @@ impl<
 > Peer for DecoderPeer<F, LAYERS, D_MODEL, D_FF, HEADS, PAST>
 where
     Width<D_MODEL>: SharedBy<HEADS, HEADS, D_MODEL>,
+    Width<D_FF>: KnownWidth,
 {
     fn forward(&mut self) {
         self.cache.rewind(PAST).expect("as many tokens as before");
