@@ -1,6 +1,9 @@
 //! The nonlinearities of feed-forward layers.
 
-use crate::{machine::Machine, math};
+use crate::{
+    machine::{Machine, Single},
+    math::{self, fixed},
+};
 
 /// A nonlinearity, applied to every number alone. It is a type, and runs in the epilogue of the product before it.
 ///
@@ -28,10 +31,17 @@ pub trait Activation: Copy + Send + Sync + 'static {
 
     /// f(x); mark it `#[inline(always)]`.
     fn apply<M: Machine>(m: M, x: M::Vector) -> M::Vector;
+
+    /// f(x) of a fixed-point number, for models that are [`IntegerOnly`](crate::IntegerOnly): see [`math::fixed`](crate::math::fixed). By way of
+    /// `f32` unless it is written otherwise.
+    #[must_use]
+    fn apply_fixed(x: i32) -> i32 {
+        fixed::from_f32(Self::apply(Single, fixed::to_f32(x)))
+    }
 }
 
 macro_rules! activations {
-    ($($(#[$doc:meta])* $name:ident = $text:literal |$m:ident, $x:ident| $f:expr;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident = $text:literal |$m:ident, $x:ident| $f:expr, $fixed:expr;)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
@@ -43,6 +53,11 @@ macro_rules! activations {
             fn apply<M: Machine>($m: M, $x: M::Vector) -> M::Vector {
                 $f
             }
+
+            #[inline(always)]
+            fn apply_fixed($x: i32) -> i32 {
+                $fixed
+            }
         }
     )* };
 }
@@ -51,7 +66,7 @@ activations! {
     /// f(x) = x
     ///
     /// PyTorch: `nn.Identity`.
-    Identity = "identity" |_m, x| x;
+    Identity = "identity" |_m, x| x, x;
 
     /// f(x) = max(0, x)
     ///
@@ -59,23 +74,23 @@ activations! {
     /// stays NaN.
     ///
     /// [paper]: https://www.cs.toronto.edu/~hinton/absps/reluICML.pdf
-    Relu = "relu" |m, x| m.max(m.splat(0.0), x);
+    Relu = "relu" |m, x| m.max(m.splat(0.0), x), x.max(0);
 
     /// f(x) = x Φ(x) = x/2 (1 + erf(x/√2)), with an absolute error of at most 6e-7
     ///
     /// Φ is the distribution function of the normal distribution. Hendrycks & Gimpel,
     /// [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch: `nn.GELU()`.
-    Gelu = "gelu" |m, x| math::gelu_erf(m, x);
+    Gelu = "gelu" |m, x| math::gelu_erf(m, x), fixed::gelu(x);
 
     /// f(x) = x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))), with an absolute error of at most 6e-7
     ///
     /// The same curve to 5e-4, but not the same function: a model trained with one is not the same with the other.
     /// Hendrycks & Gimpel, [Gaussian Error Linear Units](https://arxiv.org/abs/1606.08415), 2016. PyTorch:
     /// `nn.GELU(approximate="tanh")`; GPT-2: `gelu_new`.
-    GeluTanh = "gelu tanh" |m, x| math::gelu_tanh(m, x);
+    GeluTanh = "gelu tanh" |m, x| math::gelu_tanh(m, x), fixed::gelu_tanh(x);
 
     /// f(x) = x / (1 + e⁻ˣ), with a relative error of at most 3e-7 for x ≥ -87, and 0 to 1e-35 below; also known as swish
     ///
     /// Elfwing, Uchibe & Doya, [Sigmoid-Weighted Linear Units](https://arxiv.org/abs/1702.03118), 2017. PyTorch: `nn.SiLU`.
-    Silu = "silu" |m, x| math::silu(m, x);
+    Silu = "silu" |m, x| math::silu(m, x), fixed::silu(x);
 }

@@ -1,6 +1,6 @@
 //! Whether a layer adds a vector of its own.
 
-use crate::{machine::Machine, parameters, parameters::Parameters};
+use crate::{machine::Lanes, parameters, parameters::Parameters};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// The bias of a layer, as a type: [`WithBias`] or [`NoBias`]. One that is absent takes no memory and no time.
@@ -12,7 +12,7 @@ pub trait Bias: Copy + Send + Sync + 'static {
 
     /// x + b, for the `count` numbers from `column` on
     #[doc(hidden)]
-    fn add<M: Machine, const N: usize>(
+    fn add<M: Lanes, const N: usize>(
         m: M,
         bias: &Self::Vector<N>,
         column: usize,
@@ -33,9 +33,9 @@ impl Bias for WithBias {
     type Vector<const N: usize> = [f32; N];
 
     #[inline(always)]
-    fn add<M: Machine, const N: usize>(m: M, bias: &[f32; N], column: usize, count: usize, x: M::Vector) -> M::Vector {
+    fn add<M: Lanes, const N: usize>(m: M, bias: &[f32; N], column: usize, count: usize, x: M::Vector) -> M::Vector {
         match bias.get(column..column + count) {
-            Some(bias) => m.add(x, m.load(bias)),
+            Some(bias) => m.add(x, m.load_parameters(bias)),
             None => x,
         }
     }
@@ -45,7 +45,7 @@ impl Bias for NoBias {
     type Vector<const N: usize> = Nothing;
 
     #[inline(always)]
-    fn add<M: Machine, const N: usize>(_: M, _: &Nothing, _: usize, _: usize, x: M::Vector) -> M::Vector {
+    fn add<M: Lanes, const N: usize>(_: M, _: &Nothing, _: usize, _: usize, x: M::Vector) -> M::Vector {
         x
     }
 }

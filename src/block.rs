@@ -90,8 +90,12 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
     Width<D_FF>: KnownWidth,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<
+        D_MODEL,
+        SEQ_LEN,
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
+        T::Stream,
+    >;
 
     const MACS: Macs = MultiHeadAttention::<F, D_MODEL, HEADS, T>::MACS
         .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
@@ -105,12 +109,12 @@ where
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -118,7 +122,7 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
         name: &Name<'_>,
         observer: &mut O,
     ) {

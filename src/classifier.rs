@@ -114,7 +114,7 @@ where
         self.embedding.forward(inputs, stream)?;
         Watch::new(&Name::ROOT.field("embedding"), observer).sequence(stream);
         self.encoder.observe(stream, scratch, &Name::ROOT.field("encoder"), observer);
-        let logits = self.head.apply(&P::pool(stream)?);
+        let logits = self.head.apply_to(&P::pool_in(stream)?);
         Watch::new(&Name::ROOT.field("head"), observer).row(0, &logits);
         Ok(logits)
     }
@@ -164,6 +164,6 @@ where
     where
         L: SteppedLayer<D_MODEL>,
     {
-        Ok(self.head.apply(&P::pool(steps.finish())?))
+        Ok(self.head.apply_to(&P::pool_in(steps.finish())?))
     }
 }

@@ -1,7 +1,7 @@
 //! Decoders that also attend to the output of an encoder.
 
 use crate::{
-    attention::{AttentionTile, KeyValueFormat, MultiHeadAttention, Place, Projections},
+    attention::{AttentionTile, KeyValueFormat, LookedUpIn, MultiHeadAttention, Place, Projections},
     cache::Cache,
     cost::Macs,
     family::{Family, Masked},
@@ -9,7 +9,7 @@ use crate::{
     format::Format,
     kernel::Add,
     mask::{Bidirectional, Causal},
-    norm::Norm,
+    number::Number,
     observe::{Observer, Unobserved, Watch},
     parameters,
     parameters::Name,
@@ -18,7 +18,7 @@ use crate::{
     sequence::{Sequence, TooLong},
     shape::{KnownWidth, SplitInto, Width},
     sub_layers::{Remembered, Remembers, SubLayers, TileScratch, see_after, see_before, see_output},
-    token_format::TokenFormat,
+    token_format::{ComputedIn, TokenFormat},
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -77,11 +77,12 @@ pub struct CrossScratch<
     const TARGET_LEN: usize,
     const SOURCE_LEN: usize,
     const TILE: usize = { crate::TILE },
-    K: KeyValueFormat = f32,
-    X: TokenFormat = f32,
+    K: LookedUpIn<N> = f32,
+    X: ComputedIn<N> = f32,
+    N: Number = f32,
 > {
-    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE, K, X>,
-    source: AttentionTile<D_MODEL, SOURCE_LEN, TILE, K>,
+    target: TileScratch<D_MODEL, D_FF, TARGET_LEN, TILE, K, X, N>,
+    source: AttentionTile<D_MODEL, SOURCE_LEN, TILE, K, N>,
 }
 
 impl<
@@ -90,9 +91,10 @@ impl<
     const TARGET_LEN: usize,
     const SOURCE_LEN: usize,
     const TILE: usize,
-    K: KeyValueFormat,
-    X: TokenFormat,
-> Zero for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X>
+    K: LookedUpIn<N>,
+    X: ComputedIn<N>,
+    N: Number,
+> Zero for CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X, N>
 {
     const ZERO: Self = Self { target: Zero::ZERO, source: Zero::ZERO };
 }
@@ -114,7 +116,7 @@ where
         remembered: Remembered,
         target: &mut Remembers<T::KeyValues, D_MODEL, TARGET_LEN>,
         source: (&Remembers<T::KeyValues, D_MODEL, SOURCE_LEN>, usize),
-        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, T::KeyValues, T::Stream, T::Number>,
         watch: &mut Watch<'_, O>,
     ) {
         let (key_values, source_len) = source;
@@ -127,8 +129,8 @@ where
             placement: PhantomData,
         }
         .extend(x, remembered, target, &mut scratch.target, watch, |x, input, watch| {
-            let normed = before::<F::Placement, D_MODEL>(&self.cross_attention_norm, x, input);
-            see_before::<F::Placement, D_MODEL>(&mut watch.field("cross_attention_norm"), normed);
+            let normed = before::<F::Placement, _, D_MODEL>(&self.cross_attention_norm, x, input);
+            see_before::<F::Placement, _, D_MODEL>(&mut watch.field("cross_attention_norm"), normed);
             let place = Place { column: 0, before: 0 };
             let inside = &mut watch.field("cross_attention");
             let context =
@@ -136,8 +138,8 @@ where
             see_output(inside, x.len(), input, |out| self.cross_attention.output(context, out));
             self.cross_attention.output(context, Add(x));
             watch.field("cross_attention_residual").rows(x);
-            after::<F::Placement, D_MODEL>(&self.cross_attention_norm, x);
-            see_after::<F::Placement, D_MODEL>(&mut watch.field("cross_attention_norm"), x);
+            after::<F::Placement, _, D_MODEL>(&self.cross_attention_norm, x);
+            see_after::<F::Placement, _, D_MODEL>(&mut watch.field("cross_attention_norm"), x);
         });
     }
 }
@@ -218,8 +220,8 @@ where
         for (block, key_values) in self.blocks.iter().zip(&mut source.layers) {
             let (root, nobody) = (Name::ROOT, &mut Unobserved);
             let nobody = &mut Watch::new(&root, nobody);
-            let (all, room) = (&mut T::KeyValues::all(key_values), &mut [[0.0; D_MODEL]]);
-            encoded.read(|first, encoded| {
+            let (all, room) = (&mut T::KeyValues::all(key_values), &mut [[Zero::ZERO; D_MODEL]]);
+            T::Stream::read(encoded.stored(), |first, encoded| {
                 let place = Place { column: first, before: 0 };
                 T::KeyValues::remember(&block.cross_attention, encoded, place, all, room, nobody);
             });
@@ -237,7 +239,7 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
         cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream, T::Number>,
     ) -> Result<(), TooLong> {
         self.observe(x, source, cache, scratch, &Name::ROOT, &mut Unobserved)
     }
@@ -258,7 +260,7 @@ where
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         source: &Source<LAYERS, D_MODEL, SOURCE_LEN, T::KeyValues>,
         cache: &mut Cache<LAYERS, D_MODEL, CAPACITY, T::KeyValues>,
-        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream>,
+        scratch: &mut CrossScratch<D_MODEL, D_FF, CAPACITY, SOURCE_LEN, TILE, T::KeyValues, T::Stream, T::Number>,
         name: &Name<'_>,
         observer: &mut O,
     ) -> Result<(), TooLong> {
@@ -271,7 +273,7 @@ where
             block.extend(x.stored_mut(), remembered, target, of_source, scratch, &mut watch.index(i));
         }
         cache.grow(x.len());
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
         watch.field("norm").at(first).sequence(x);
         Ok(())
     }

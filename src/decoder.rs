@@ -9,7 +9,6 @@ use crate::{
     format::Format,
     layer::Layer,
     mask::Causal,
-    norm::Norm,
     observe::{Observer, Unobserved, Watch},
     parameters,
     parameters::Name,
@@ -112,8 +111,12 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
     Width<D_FF>: KnownWidth,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<
+        D_MODEL,
+        SEQ_LEN,
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
+        T::Stream,
+    >;
 
     const MACS: Macs = GroupedQueryAttention::<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>::MACS
         .and(Macs::per_token(<F::FeedForward<D_MODEL, D_FF, T> as PositionWise<D_MODEL, D_FF>>::MACS));
@@ -134,12 +137,12 @@ where
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -147,7 +150,7 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
@@ -222,13 +225,13 @@ where
 {
     type Cache<const CAPACITY: usize> = Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>;
     type StepScratch<const CAPACITY: usize, const TILE: usize> =
-        TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream>;
+        TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream, T::Number>;
 
     fn extend<const SEQ_LEN: usize, const CAPACITY: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
         cache: &mut Cache<LAYERS, D_KV, CAPACITY, T::KeyValues>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, CAPACITY, TILE, T::KeyValues, T::Stream, T::Number>,
     ) -> Result<(), TooLong> {
         let remembered = cache.remembered();
         let (root, nobody) = (Name::ROOT, &mut Unobserved);
@@ -237,7 +240,7 @@ where
             block.sub_layers().extend(x.stored_mut(), remembered, key_values, scratch, nobody, |_, _, _| ());
         }
         cache.grow(x.len());
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
         Ok(())
     }
 }
@@ -256,8 +259,12 @@ where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
     Width<D_FF>: KnownWidth,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>, T::Stream>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<
+        D_MODEL,
+        SEQ_LEN,
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
+        T::Stream,
+    >;
 
     const MACS: Macs = DecoderBlock::<F, D_MODEL, D_FF, HEADS, T, KV_HEADS, D_KV>::MACS.times(LAYERS);
 }
@@ -278,12 +285,12 @@ where
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -291,12 +298,12 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
         self.blocks.observe(x, scratch, &name.field("blocks"), observer);
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
         Watch::new(&name.field("norm"), observer).sequence(x);
     }
 }

@@ -6,7 +6,6 @@ use crate::{
     family::Family,
     format::Format,
     layer::Layer,
-    norm::Norm,
     observe::{Observer, Unobserved, Watch},
     parameters,
     parameters::Name,
@@ -65,8 +64,12 @@ where
     Width<D_MODEL>: SplitInto<HEADS>,
     Width<D_FF>: KnownWidth,
 {
-    type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        Working<D_MODEL, SEQ_LEN, Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>, T::Stream>;
+    type Memory<const SEQ_LEN: usize, const TILE: usize> = Working<
+        D_MODEL,
+        SEQ_LEN,
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
+        T::Stream,
+    >;
 
     const MACS: Macs = EncoderBlock::<F, D_MODEL, D_FF, HEADS, T>::MACS.times(LAYERS);
 }
@@ -79,12 +82,12 @@ where
 {
     type Stream = T::Stream;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> =
-        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>;
+        Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>;
 
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.observe(x, scratch, &Name::ROOT, &mut Unobserved);
     }
@@ -92,23 +95,23 @@ where
     fn observe<const SEQ_LEN: usize, const TILE: usize, O: Observer>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
         name: &Name<'_>,
         observer: &mut O,
     ) {
         self.blocks.observe(x, scratch, &name.field("blocks"), observer);
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
         Watch::new(&name.field("norm"), observer).sequence(x);
     }
 
     fn forward_batch<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         batch: &mut [Sequence<D_MODEL, SEQ_LEN, T::Stream>],
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.blocks.forward_batch(batch, scratch);
         for x in batch {
-            x.update(|_, tokens| self.norm.forward(tokens));
+            x.normalize::<T::Number>(&self.norm);
         }
     }
 }

@@ -70,7 +70,7 @@ pub trait Family: Copy + Send + Sync + 'static {
     /// The bias of attention's output.
     type OutputBias: Bias;
     /// The feed-forward layer.
-    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>: PositionWise<D_MODEL, D_FF>
+    type FeedForward<const D_MODEL: usize, const D_FF: usize, T: Format>: PositionWise<D_MODEL, D_FF, Number = T::Number>
     where
         Width<D_MODEL>: KnownWidth,
         Width<D_FF>: KnownWidth;

@@ -7,6 +7,7 @@ use crate::{
     format::Format,
     kernel::{Epilogue, Multiply, Store},
     linear::Linear,
+    number::Number,
     observe::{Observer, Watch},
     parameters,
     parameters::Parameters,
@@ -24,6 +25,8 @@ use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 /// Why it widens: one reading is that a token's features are looked up in it as in a memory, Geva et al.,
 /// [Transformer Feed-Forward Layers Are Key-Value Memories](https://arxiv.org/abs/2012.14913), 2020.
 pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
+    /// What it computes with.
+    type Number: Number;
     /// Multiplications and additions for one token.
     #[doc(hidden)]
     const MACS: u64;
@@ -36,27 +39,34 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
 
     /// Writes what lies between the two products, for the tokens `x`, to as many rows of `hidden`.
     #[doc(hidden)]
-    fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]);
+    fn widen(&self, x: &[[Self::Number; D_MODEL]], hidden: &mut [[Self::Number; D_FF]]);
 
     /// Shows the outputs of the linear maps before the activation; `hidden` is room for them.
     #[doc(hidden)]
-    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>);
+    fn show<O: Observer>(
+        &self,
+        x: &[[Self::Number; D_MODEL]],
+        hidden: &mut [[Self::Number; D_FF]],
+        watch: &mut Watch<'_, O>,
+    );
 
     /// Hands the image of the tokens to `then`.
     #[doc(hidden)]
-    fn narrow(&self, hidden: &[[f32; D_FF]], then: impl Epilogue);
+    fn narrow(&self, hidden: &[[Self::Number; D_FF]], then: impl Epilogue<Self::Number>);
 
     /// Replaces every token by its image.
     fn forward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
-        scratch: &mut FeedForwardScratch<D_FF, TILE>,
+        scratch: &mut FeedForwardScratch<D_FF, TILE, Self::Number>,
     ) {
         let rows = rows::<TILE>(x.len());
         for x in x.tokens_mut().chunks_mut(rows) {
-            let hidden = scratch.hidden(x.len());
-            self.widen(x, hidden);
-            self.narrow(hidden, Store::<D_MODEL, Identity>::to(x));
+            Self::Number::update(x, |_, x| {
+                let hidden = scratch.hidden(x.len());
+                self.widen(x, hidden);
+                self.narrow(hidden, Store::<D_MODEL, Identity, _>::to(x));
+            });
         }
     }
 }
@@ -64,18 +74,18 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
 /// Working memory of a feed-forward layer: `TILE` tokens between the two products.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct FeedForwardScratch<const D_FF: usize, const TILE: usize = { crate::TILE }> {
-    hidden: [[f32; D_FF]; TILE],
+pub struct FeedForwardScratch<const D_FF: usize, const TILE: usize = { crate::TILE }, N: Number = f32> {
+    hidden: [[N; D_FF]; TILE],
 }
 
-impl<const D_FF: usize, const TILE: usize> FeedForwardScratch<D_FF, TILE> {
+impl<const D_FF: usize, const TILE: usize, N: Number> FeedForwardScratch<D_FF, TILE, N> {
     /// Room for `rows` tokens, at most `TILE`.
-    pub(crate) fn hidden(&mut self, rows: usize) -> &mut [[f32; D_FF]] {
+    pub(crate) fn hidden(&mut self, rows: usize) -> &mut [[N; D_FF]] {
         self.hidden.get_mut(..rows).unwrap_or_default()
     }
 }
 
-impl<const D_FF: usize, const TILE: usize> Zero for FeedForwardScratch<D_FF, TILE> {
+impl<const D_FF: usize, const TILE: usize, N: Number> Zero for FeedForwardScratch<D_FF, TILE, N> {
     const ZERO: Self = Self { hidden: Zero::ZERO };
 }
 
@@ -118,20 +128,27 @@ where
     Width<D_MODEL>: KnownWidth,
     Width<D_FF>: KnownWidth,
 {
+    type Number = T::Number;
+
     const MACS: u64 = 2 * (D_MODEL * D_FF) as u64;
     const ACTIVATION: &'static str = A::NAME;
     const GATED: bool = false;
 
-    fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]) {
-        self.inner.multiply(x, Store::<D_FF, A>::to(hidden));
+    fn widen(&self, x: &[[T::Number; D_MODEL]], hidden: &mut [[T::Number; D_FF]]) {
+        self.inner.multiply(x, Store::<D_FF, A, _>::to(hidden));
     }
 
-    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>) {
-        self.inner.multiply(x, Store::<D_FF, Identity>::to(hidden));
+    fn show<O: Observer>(
+        &self,
+        x: &[[T::Number; D_MODEL]],
+        hidden: &mut [[T::Number; D_FF]],
+        watch: &mut Watch<'_, O>,
+    ) {
+        self.inner.multiply(x, Store::<D_FF, Identity, _>::to(hidden));
         watch.field("inner").rows(hidden);
     }
 
-    fn narrow(&self, hidden: &[[f32; D_FF]], then: impl Epilogue) {
+    fn narrow(&self, hidden: &[[T::Number; D_FF]], then: impl Epilogue<T::Number>) {
         self.outer.multiply(hidden, then);
     }
 }
@@ -178,23 +195,30 @@ where
     Width<D_MODEL>: KnownWidth,
     Width<D_FF>: KnownWidth,
 {
+    type Number = T::Number;
+
     const MACS: u64 = 3 * (D_MODEL * D_FF) as u64;
     const ACTIVATION: &'static str = A::NAME;
     const GATED: bool = true;
 
-    fn widen(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]]) {
-        self.gate.multiply(x, Store::<D_FF, A>::to(hidden));
+    fn widen(&self, x: &[[T::Number; D_MODEL]], hidden: &mut [[T::Number; D_FF]]) {
+        self.gate.multiply(x, Store::<D_FF, A, _>::to(hidden));
         self.inner.multiply(x, Multiply(hidden));
     }
 
-    fn show<O: Observer>(&self, x: &[[f32; D_MODEL]], hidden: &mut [[f32; D_FF]], watch: &mut Watch<'_, O>) {
+    fn show<O: Observer>(
+        &self,
+        x: &[[T::Number; D_MODEL]],
+        hidden: &mut [[T::Number; D_FF]],
+        watch: &mut Watch<'_, O>,
+    ) {
         for (name, map) in [("gate", &self.gate), ("inner", &self.inner)] {
-            map.multiply(x, Store::<D_FF, Identity>::to(hidden));
+            map.multiply(x, Store::<D_FF, Identity, _>::to(hidden));
             watch.field(name).rows(hidden);
         }
     }
 
-    fn narrow(&self, hidden: &[[f32; D_FF]], then: impl Epilogue) {
+    fn narrow(&self, hidden: &[[T::Number; D_FF]], then: impl Epilogue<T::Number>) {
         self.outer.multiply(hidden, then);
     }
 }

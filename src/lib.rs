@@ -44,6 +44,7 @@ pub mod math;
 mod message;
 mod models;
 mod norm;
+mod number;
 mod observe;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -65,7 +66,9 @@ mod token_format;
 pub mod tokenizer;
 
 pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
-pub use attention::{AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValueFormat, MultiHeadAttention};
+pub use attention::{
+    AttentionScratch, AttentionTile, GroupedQueryAttention, KeyValueFormat, LookedUpIn, MultiHeadAttention,
+};
 pub use bias::{Bias, NoBias, Nothing, WithBias};
 pub use block::EncoderBlock;
 #[cfg(feature = "std")]
@@ -81,7 +84,9 @@ pub use embedding::{
 pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
-pub use format::{Format, Int4, Int4Rows, Int8, Int8Cache, Int8Rows, Int8Stream, Matrix, Panels};
+pub use format::{
+    Format, Int4, Int4Rows, Int8, Int8Cache, Int8Rows, Int8Stream, IntegerOnly, IntegerWeights, Matrix, Panels,
+};
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;
 pub use linear::Linear;
@@ -91,6 +96,7 @@ pub use models::{
     SinusoidalEmbedding, TextEncoder, Tied, TokenTable, Transformer, TransformerMemory,
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
+pub use number::Number;
 pub use observe::{Observer, Unobserved};
 #[cfg(feature = "rayon")]
 pub use parallel::{ParallelLayer, ParallelScratch, forward_batch_parallel};
@@ -109,7 +115,7 @@ pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, Spl
 pub use similarity::{cosine, normalize};
 pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
-pub use token_format::TokenFormat;
+pub use token_format::{ComputedIn, TokenFormat};
 
 pub use typenum;
 #[doc(hidden)]

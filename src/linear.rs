@@ -1,10 +1,10 @@
 //! Linear maps.
 
 use crate::{
-    activation::Identity,
     bias::{Bias, WithBias},
     format::{Format, Matrix},
-    kernel::{self, Epilogue, Store},
+    kernel::{self, Epilogue, Export},
+    number::Number,
     parameters,
     sequence::Sequence,
     shape::{KnownWidth, Width},
@@ -53,20 +53,33 @@ where
     /// `y` becomes the image of `x`, token by token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &Sequence<IN, SEQ_LEN>, y: &mut Sequence<OUT, SEQ_LEN>) {
         y.match_len(x);
-        self.multiply(x.tokens(), Store::<OUT, Identity>::to(y.tokens_mut()));
+        self.export(x.tokens(), y.tokens_mut());
     }
 
     /// y for one token: a classifier's head.
     #[must_use]
     pub fn apply(&self, x: &[f32; IN]) -> [f32; OUT] {
         let mut y = [[0.0; OUT]];
-        self.multiply(core::slice::from_ref(x), Store::<OUT, Identity>::to(&mut y));
+        self.export(core::slice::from_ref(x), &mut y);
         let [y] = y;
         y
     }
 
+    /// As [`apply`](Self::apply), of a token as it is computed with.
+    pub(crate) fn apply_to(&self, x: &[T::Number; IN]) -> [f32; OUT] {
+        let mut y = [[0.0; OUT]];
+        self.multiply(core::slice::from_ref(x), Export { out: &mut y, first: 0 });
+        let [y] = y;
+        y
+    }
+
+    /// `out` becomes the image of `x`, token by token.
+    pub(crate) fn export(&self, x: &[[f32; IN]], out: &mut [[f32; OUT]]) {
+        T::Number::read(x, |first, x| self.multiply(x, Export { out: &mut *out, first }));
+    }
+
     /// Hands W x + b to `then`.
-    pub(crate) fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
+    pub(crate) fn multiply(&self, x: &[[T::Number; IN]], then: impl Epilogue<T::Number>) {
         self.weight.multiply(x, kernel::Bias::<_, B, OUT> { bias: &self.bias, then });
     }
 }

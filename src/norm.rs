@@ -2,8 +2,9 @@
 
 use crate::{
     bias::{Bias, Nothing, WithBias},
-    machine::{Machine, Work, dispatch},
-    math::{self, Function},
+    machine::{Integers, Machine, Work, dispatch},
+    math::{self, Function, fixed},
+    number::Number,
     parameters,
     parameters::Parameters,
 };
@@ -19,6 +20,12 @@ pub trait Norm<const D_MODEL: usize>: Parameters {
 
     /// Replaces every token by its normalisation.
     fn forward(&self, tokens: &mut [[f32; D_MODEL]]);
+
+    /// As [`forward`](Self::forward), of fixed-point numbers, for models that are [`IntegerOnly`](crate::IntegerOnly): see
+    /// [`math::fixed`](crate::math::fixed). By way of `f32` unless it is written otherwise.
+    fn forward_fixed(&self, tokens: &mut [[i32; D_MODEL]]) {
+        f32::update_fixed(tokens, |_, tokens| self.forward(tokens));
+    }
 }
 
 /// The E of ε = 10⁻ᴱ: a number of `typenum`, such as `U5`, `U6`, `U12`.
@@ -94,6 +101,16 @@ impl<const D_MODEL: usize, E: Exponent, B: Bias> Norm<D_MODEL> for LayerNorm<D_M
             kind: PhantomData::<(Centred, B)>,
         });
     }
+
+    fn forward_fixed(&self, tokens: &mut [[i32; D_MODEL]]) {
+        for token in tokens {
+            let affine = self.weight.iter().enumerate().map(|(i, weight)| {
+                let bias = B::add(Integers, &self.bias, i, 1, [0; 4]);
+                (fixed::from_f32(*weight), bias[0])
+            });
+            fixed::normalize::<true, D_MODEL>(token, affine, Self::EPSILON);
+        }
+    }
 }
 
 /// y = γ ⊙ x / √(E\[x²\] + ε), for every token x alone
@@ -139,6 +156,13 @@ impl<const D_MODEL: usize, E: Exponent> Norm<D_MODEL> for RmsNorm<D_MODEL, E> {
             kind: PhantomData::<(Uncentred, crate::NoBias)>,
         });
     }
+
+    fn forward_fixed(&self, tokens: &mut [[i32; D_MODEL]]) {
+        for token in tokens {
+            let affine = self.weight.iter().map(|weight| (fixed::from_f32(*weight), 0));
+            fixed::normalize::<false, D_MODEL>(token, affine, Self::EPSILON);
+        }
+    }
 }
 
 /// y = x: what a Post-LN encoder has after its last block.
@@ -150,6 +174,8 @@ parameters! { [] NoNorm {} }
 
 impl<const D_MODEL: usize> Norm<D_MODEL> for NoNorm {
     fn forward(&self, _: &mut [[f32; D_MODEL]]) {}
+
+    fn forward_fixed(&self, _: &mut [[i32; D_MODEL]]) {}
 }
 
 /// Whether the mean is taken off first.

@@ -1,6 +1,6 @@
 //! What happens inside of a model, for those who want to see it.
 
-use crate::{parameters::Name, sequence::Sequence, token_format::TokenFormat};
+use crate::{number::Number, parameters::Name, sequence::Sequence, token_format::TokenFormat};
 
 /// Sees the activations of a forward pass by name.
 ///
@@ -161,10 +161,10 @@ impl<'a, O: Observer> Watch<'a, O> {
     }
 
     /// Sees one token a row.
-    pub(crate) fn rows<const N: usize>(&mut self, rows: &[[f32; N]]) {
+    pub(crate) fn rows<X: Number, const N: usize>(&mut self, rows: &[[X; N]]) {
         if O::ACTIVE {
             for (i, row) in rows.iter().enumerate() {
-                self.row(i, row);
+                self.row(i, &row.map(X::to_f32));
             }
         }
     }

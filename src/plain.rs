@@ -23,6 +23,10 @@ impl Zero for f32 {
     const ZERO: Self = 0.0;
 }
 
+impl Zero for i32 {
+    const ZERO: Self = 0;
+}
+
 impl Zero for u8 {
     const ZERO: Self = 0;
 }

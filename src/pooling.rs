@@ -1,6 +1,7 @@
 //! One vector for a whole sequence.
 
 use crate::{
+    number::Number,
     sequence::{Empty, Sequence},
     token_format::TokenFormat,
 };
@@ -18,6 +19,14 @@ pub trait Pooling: Copy + Send + Sync + 'static {
     fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
         x: &Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<[f32; D_MODEL], Empty>;
+
+    /// As [`pool`](Self::pool), computed in `N`.
+    #[doc(hidden)]
+    fn pool_in<N: Number, const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[N; D_MODEL], Empty> {
+        Ok(Self::pool(x)?.map(N::from_f32))
+    }
 }
 
 /// y = x₀: the class token of BERT and ViT
@@ -34,7 +43,13 @@ impl Pooling for FirstToken {
     fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
         x: &Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<[f32; D_MODEL], Empty> {
-        x.get(0).ok_or(Empty)
+        Self::pool_in(x)
+    }
+
+    fn pool_in<N: Number, const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[N; D_MODEL], Empty> {
+        x.load(0).ok_or(Empty)
     }
 }
 
@@ -44,18 +59,22 @@ impl Pooling for Mean {
     fn pool<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
         x: &Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<[f32; D_MODEL], Empty> {
-        let mut mean = x.get(0).ok_or(Empty)?;
-        x.read(|first, tokens| {
+        Self::pool_in(x)
+    }
+
+    fn pool_in<N: Number, const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
+        x: &Sequence<D_MODEL, SEQ_LEN, S>,
+    ) -> Result<[N; D_MODEL], Empty> {
+        let mut mean: [N; D_MODEL] = x.load(0).ok_or(Empty)?;
+        let mut sums = mean.map(N::sum);
+        S::read(x.stored(), |first, tokens: &[[N; D_MODEL]]| {
             for token in tokens.iter().skip(usize::from(first == 0)) {
-                for (sum, x) in mean.iter_mut().zip(token) {
-                    *sum += *x;
+                for (sum, x) in sums.iter_mut().zip(token) {
+                    x.add_to(sum);
                 }
             }
         });
-        let scale = 1.0 / x.len() as f32;
-        for sum in &mut mean {
-            *sum *= scale;
-        }
+        mean.iter_mut().zip(sums).for_each(|(mean, sum)| *mean = N::mean(sum, x.len()));
         Ok(mean)
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     math::{power_of_ten, sin_cos},
     message::Message,
+    number::Number,
     parameters,
     parameters::Table,
     sequence::Sequence,
@@ -40,14 +41,14 @@ parameters! { [const D_MODEL: usize, const POSITIONS: usize] LearnedPositions<D_
 
 impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POSITIONS> {
     /// Adds to the tokens the vectors of the positions from `first` on, as far as there are any.
-    pub(crate) fn add(&self, first: usize, tokens: &mut [[f32; D_MODEL]]) {
-        add(self.weight.rows.get(first..).unwrap_or_default(), tokens);
+    pub(crate) fn add<N: Number>(&self, first: usize, tokens: &mut [[N; D_MODEL]]) {
+        add_rows(self.weight.rows.get(first..).unwrap_or_default(), tokens);
     }
 
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
-        add(&self.weight.rows, x.tokens_mut());
+        add_rows(&self.weight.rows, x.tokens_mut());
     }
 
     /// Adds their positions to tokens of which the first is at `position`.
@@ -94,8 +95,8 @@ pub struct SinusoidalPositions<const D_MODEL: usize, const POSITIONS: usize> {
 
 impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, POSITIONS> {
     /// As [`LearnedPositions::add`].
-    pub(crate) fn add(&self, first: usize, tokens: &mut [[f32; D_MODEL]]) {
-        add(self.table.get(first..).unwrap_or_default(), tokens);
+    pub(crate) fn add<N: Number>(&self, first: usize, tokens: &mut [[N; D_MODEL]]) {
+        add_rows(self.table.get(first..).unwrap_or_default(), tokens);
     }
 
     /// The table. Make it a `static` or a `const`, so that it is computed at compile time.
@@ -123,7 +124,7 @@ impl<const D_MODEL: usize, const POSITIONS: usize> SinusoidalPositions<D_MODEL, 
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
-        add(&self.table, x.tokens_mut());
+        add_rows(&self.table, x.tokens_mut());
     }
 
     /// Adds their positions to tokens of which the first is at `position`.
@@ -160,15 +161,20 @@ fn add_at<const D_MODEL: usize, const SEQ_LEN: usize, const POSITIONS: usize>(
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
 ) -> Result<(), NoPosition> {
     NoPosition::check::<POSITIONS>(position, x.len())?;
-    add(table.get(position..).unwrap_or_default(), x.tokens_mut());
+    add_rows(table.get(position..).unwrap_or_default(), x.tokens_mut());
     Ok(())
 }
 
-fn add<const D_MODEL: usize>(table: &[[f32; D_MODEL]], x: &mut [[f32; D_MODEL]]) {
+fn add_rows<N: Number, const D_MODEL: usize>(table: &[[f32; D_MODEL]], x: &mut [[N; D_MODEL]]) {
     for (x, position) in x.iter_mut().zip(table) {
-        for (x, position) in x.iter_mut().zip(position) {
-            *x += position;
-        }
+        add(x, position);
+    }
+}
+
+/// x = x + y
+pub(crate) fn add<N: Number>(x: &mut [N], y: &[f32]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x = x.plus(N::from_f32(*y));
     }
 }
 

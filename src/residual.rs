@@ -1,6 +1,6 @@
 //! Where the normalisation of a residual connection sits.
 
-use crate::norm::Norm;
+use crate::{norm::Norm, number::Number};
 
 /// The placement of the normalisation around a sub-layer f: y = after(x + f(before(x))), one of `before` and `after` being
 /// the norm and the other the identity. [`PreLn`] or [`PostLn`].
@@ -28,23 +28,23 @@ impl Placement for PostLn {
 }
 
 /// before(x), which is `x` itself or written to `input`.
-pub(crate) fn before<'a, P: Placement, const D_MODEL: usize>(
+pub(crate) fn before<'a, P: Placement, N: Number, const D_MODEL: usize>(
     norm: &impl Norm<D_MODEL>,
-    x: &'a [[f32; D_MODEL]],
-    input: &'a mut [[f32; D_MODEL]],
-) -> &'a [[f32; D_MODEL]] {
+    x: &'a [[N; D_MODEL]],
+    input: &'a mut [[N; D_MODEL]],
+) -> &'a [[N; D_MODEL]] {
     if !P::NORM_FIRST {
         return x;
     }
     let input = input.get_mut(..x.len()).unwrap_or_default();
     input.iter_mut().zip(x).for_each(|(to, from)| *to = *from);
-    norm.forward(input);
+    N::normalize(norm, input);
     input
 }
 
 /// after(x)
-pub(crate) fn after<P: Placement, const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, x: &mut [[f32; D_MODEL]]) {
+pub(crate) fn after<P: Placement, N: Number, const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, x: &mut [[N; D_MODEL]]) {
     if !P::NORM_FIRST {
-        norm.forward(x);
+        N::normalize(norm, x);
     }
 }

@@ -1,6 +1,6 @@
 //! The residual stream: tokens in a row.
 
-use crate::{plain::Zero, token_format::TokenFormat};
+use crate::{norm::Norm, number::Number, plain::Zero, token_format::TokenFormat};
 use core::{error::Error, fmt};
 use nalgebra::{Const, Dyn, MatrixView, MatrixViewMut, SMatrix, U1};
 use zerocopy::FromZeros;
@@ -108,13 +108,13 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat> Sequence<D_MODE
     /// The token at `position`, the first being at 0; `None` if there are fewer.
     #[must_use]
     pub fn get(&self, position: usize) -> Option<[f32; D_MODEL]> {
-        self.stored().get(position).map(S::load)
+        self.load(position)
     }
 
     /// The last token; `None` if there is none.
     #[must_use]
     pub fn last(&self) -> Option<[f32; D_MODEL]> {
-        self.stored().last().map(S::load)
+        self.load(self.len().wrapping_sub(1))
     }
 
     /// Shows some tokens after the other, and the number of the first, until there are no more: all at once, if they are `f32`.
@@ -125,6 +125,18 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat> Sequence<D_MODE
     /// As [`read`](Self::read), to change them.
     pub fn update(&mut self, change: impl FnMut(usize, &mut [[f32; D_MODEL]])) {
         S::update(self.stored_mut(), change);
+    }
+
+    /// The token at `position`, as it is computed with.
+    pub(crate) fn load<N: Number>(&self, position: usize) -> Option<[N; D_MODEL]> {
+        let mut token = [N::ZERO; D_MODEL];
+        S::load(self.stored().get(position)?, &mut token);
+        Some(token)
+    }
+
+    /// Replaces every token by its normalisation, computed in `N`.
+    pub(crate) fn normalize<N: Number>(&mut self, norm: &impl Norm<D_MODEL>) {
+        S::update(self.stored_mut(), |_, tokens| N::normalize(norm, tokens));
     }
 
     /// The tokens, in order, as they are stored.

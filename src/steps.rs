@@ -8,7 +8,6 @@ use crate::{
     format::Format,
     layer::Layer,
     mask::Causal,
-    norm::Norm,
     observe::{Unobserved, Watch},
     parameters::Name,
     sequence::Sequence,
@@ -170,7 +169,7 @@ macro_rules! stepped {
                 if step + 1 < Self::steps::<TILE>(x.len()) {
                     self.blocks.step(step, x, scratch);
                 } else {
-                    x.update(|_, tokens| self.norm.forward(tokens));
+                    x.normalize::<T::Number>(&self.norm);
                 }
             }
         }

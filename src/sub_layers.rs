@@ -2,16 +2,17 @@
 
 use crate::{
     activation::Identity,
-    attention::{AttentionTile, KeyValueFormat, Place, Projections, rows},
+    attention::{AttentionTile, KeyValueFormat, LookedUpIn, Place, Projections, rows},
     feed_forward::{FeedForwardScratch, PositionWise},
     kernel::{Add, Store},
     mask::Mask,
     norm::Norm,
+    number::Number,
     observe::{Observer, Watch},
     plain::Zero,
     residual::{Placement, after, before},
     sequence::Sequence,
-    token_format::TokenFormat,
+    token_format::{ComputedIn, TokenFormat},
 };
 use core::marker::PhantomData;
 use zerocopy::FromZeros;
@@ -28,11 +29,12 @@ pub struct Scratch<
     const SEQ_LEN: usize,
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
-    K: KeyValueFormat = f32,
-    X: TokenFormat = f32,
+    K: LookedUpIn<N> = f32,
+    X: ComputedIn<N> = f32,
+    N: Number = f32,
 > {
     pub(crate) key_values: K::KeyValues<D_KV, SEQ_LEN>,
-    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>,
+    pub(crate) tile: TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X, N>,
 }
 
 impl<
@@ -41,9 +43,10 @@ impl<
     const SEQ_LEN: usize,
     const TILE: usize,
     const D_KV: usize,
-    K: KeyValueFormat,
-    X: TokenFormat,
-> Zero for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, K, X>
+    K: LookedUpIn<N>,
+    X: ComputedIn<N>,
+    N: Number,
+> Zero for Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, K, X, N>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tile: Zero::ZERO };
 }
@@ -56,22 +59,30 @@ pub struct TileScratch<
     const D_FF: usize,
     const SEQ_LEN: usize,
     const TILE: usize = { crate::TILE },
-    K: KeyValueFormat = f32,
-    X: TokenFormat = f32,
+    K: LookedUpIn<N> = f32,
+    X: ComputedIn<N> = f32,
+    N: Number = f32,
 > {
     /// The tokens, if they are stored otherwise than they are computed.
     pub(crate) tokens: X::Room<D_MODEL, TILE>,
-    pub(crate) work: Work<D_MODEL, D_FF, SEQ_LEN, TILE, K>,
+    pub(crate) work: Work<D_MODEL, D_FF, SEQ_LEN, TILE, K, N>,
 }
 
 /// What the sub-layers need besides the tokens of the tile.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Work<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: KeyValueFormat> {
-    pub(crate) attention: AttentionTile<D_MODEL, SEQ_LEN, TILE, K>,
-    pub(crate) feed_forward: FeedForwardScratch<D_FF, TILE>,
+pub struct Work<
+    const D_MODEL: usize,
+    const D_FF: usize,
+    const SEQ_LEN: usize,
+    const TILE: usize,
+    K: LookedUpIn<N>,
+    N: Number,
+> {
+    pub(crate) attention: AttentionTile<D_MODEL, SEQ_LEN, TILE, K, N>,
+    pub(crate) feed_forward: FeedForwardScratch<D_FF, TILE, N>,
     /// What a sub-layer is given, if that is normalised first.
-    pub(crate) input: [[f32; D_MODEL]; TILE],
+    pub(crate) input: [[N; D_MODEL]; TILE],
 }
 
 impl<
@@ -79,15 +90,16 @@ impl<
     const D_FF: usize,
     const SEQ_LEN: usize,
     const TILE: usize,
-    K: KeyValueFormat,
-    X: TokenFormat,
-> Zero for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>
+    K: LookedUpIn<N>,
+    X: ComputedIn<N>,
+    N: Number,
+> Zero for TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X, N>
 {
     const ZERO: Self = Self { tokens: Zero::ZERO, work: Zero::ZERO };
 }
 
-impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: KeyValueFormat> Zero
-    for Work<D_MODEL, D_FF, SEQ_LEN, TILE, K>
+impl<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize, K: LookedUpIn<N>, N: Number> Zero
+    for Work<D_MODEL, D_FF, SEQ_LEN, TILE, K, N>
 {
     const ZERO: Self = Self { attention: Zero::ZERO, feed_forward: Zero::ZERO, input: Zero::ZERO };
 }
@@ -136,12 +148,12 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, A::Stream>,
-        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, A::KeyValues, A::Stream>,
+        scratch: &mut Scratch<D_MODEL, D_FF, SEQ_LEN, TILE, D_KV, A::KeyValues, A::Stream, A::Number>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
-        W: PositionWise<D_MODEL, D_FF>,
+        W: PositionWise<D_MODEL, D_FF, Number = A::Number>,
     {
         let Scratch { key_values, tile } = scratch;
         self.extend(x.stored_mut(), Remembered::default(), key_values, tile, watch, |_, _, _| ());
@@ -161,13 +173,13 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         x: &mut [<A::Stream as TokenFormat>::Token<D_MODEL>],
         remembered: Remembered,
         key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
-        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream>,
+        tile: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream, A::Number>,
         watch: &mut Watch<'_, O>,
-        mut between: impl FnMut(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
+        mut between: impl FnMut(&mut [[A::Number; D_MODEL]], &mut [[A::Number; D_MODEL]], &mut Watch<'_, O>),
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
-        W: PositionWise<D_MODEL, D_FF>,
+        W: PositionWise<D_MODEL, D_FF, Number = A::Number>,
     {
         for step in 0..steps::<A::Mask, TILE>(x.len()) {
             self.step(step, x, remembered, key_values, tile, watch, &mut between);
@@ -189,13 +201,13 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         x: &mut [<A::Stream as TokenFormat>::Token<D_MODEL>],
         remembered: Remembered,
         key_values: &mut Remembers<A::KeyValues, D_KV, SEQ_LEN>,
-        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream>,
+        scratch: &mut TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Stream, A::Number>,
         watch: &mut Watch<'_, O>,
-        between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
+        between: impl FnOnce(&mut [[A::Number; D_MODEL]], &mut [[A::Number; D_MODEL]], &mut Watch<'_, O>),
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
-        W: PositionWise<D_MODEL, D_FF>,
+        W: PositionWise<D_MODEL, D_FF, Number = A::Number>,
     {
         let (len, rows) = (remembered.tokens + x.len(), rows::<TILE>(x.len()));
         // No token of a causal block sees a later one, so one pass does.
@@ -242,17 +254,17 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         O: Observer,
     >(
         &self,
-        x: &[[f32; D_MODEL]],
+        x: &[[A::Number; D_MODEL]],
         place: Place,
         to: &mut <A::KeyValues as KeyValueFormat>::Part<'_, D_KV, SEQ_LEN>,
-        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Number>,
         watch: &mut Watch<'_, O>,
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
     {
         let [attention_name, ..] = self.names;
-        let normed = before::<P, D_MODEL>(self.attention_norm, x, &mut work.input);
+        let normed = before::<P, _, D_MODEL>(self.attention_norm, x, &mut work.input);
         let (room, watch) = (&mut work.attention.query, &mut watch.field(attention_name));
         A::KeyValues::remember(self.attention, normed, place, to, room, watch);
     }
@@ -269,33 +281,33 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         O: Observer,
     >(
         &self,
-        x: &mut [[f32; D_MODEL]],
+        x: &mut [[A::Number; D_MODEL]],
         place: Place,
-        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues>,
+        work: &mut Work<D_MODEL, D_FF, SEQ_LEN, TILE, A::KeyValues, A::Number>,
         watch: &mut Watch<'_, O>,
         known: impl FnOnce(
-            &[[f32; D_MODEL]],
-            &mut [[f32; D_MODEL]],
+            &[[A::Number; D_MODEL]],
+            &mut [[A::Number; D_MODEL]],
             &mut Watch<'_, O>,
         ) -> (&'k Remembers<A::KeyValues, D_KV, SEQ_LEN>, usize),
-        between: impl FnOnce(&mut [[f32; D_MODEL]], &mut [[f32; D_MODEL]], &mut Watch<'_, O>),
+        between: impl FnOnce(&mut [[A::Number; D_MODEL]], &mut [[A::Number; D_MODEL]], &mut Watch<'_, O>),
     ) where
         A: Projections<D_MODEL, D_KV>,
         N: Norm<D_MODEL>,
-        W: PositionWise<D_MODEL, D_FF>,
+        W: PositionWise<D_MODEL, D_FF, Number = A::Number>,
     {
         let Work { attention, feed_forward, input } = work;
         let [attention_name, norm_name, residual_name] = self.names;
-        let normed = before::<P, D_MODEL>(self.attention_norm, x, input);
-        see_before::<P, D_MODEL>(&mut watch.field(norm_name), normed);
+        let normed = before::<P, _, D_MODEL>(self.attention_norm, x, input);
+        see_before::<P, _, D_MODEL>(&mut watch.field(norm_name), normed);
         let of_attention = &mut watch.field(attention_name);
         let (key_values, len) = known(normed, &mut attention.query, of_attention);
         let context = self.attention.attend(normed, place, len, key_values, attention, of_attention);
         see_output(of_attention, x.len(), input, |out| self.attention.output(context, out));
         self.attention.output(context, Add(x));
         watch.field(residual_name).rows(x);
-        after::<P, D_MODEL>(self.attention_norm, x);
-        see_after::<P, D_MODEL>(&mut watch.field(norm_name), x);
+        after::<P, _, D_MODEL>(self.attention_norm, x);
+        see_after::<P, _, D_MODEL>(&mut watch.field(norm_name), x);
         between(x, input, watch);
         self.feed_forward(x, feed_forward, input, watch);
         watch.rows(x);
@@ -304,17 +316,17 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     /// x becomes after(x + feed_forward(before(x))), for a tile of tokens.
     fn feed_forward<const D_MODEL: usize, const D_FF: usize, const TILE: usize, O: Observer>(
         &self,
-        x: &mut [[f32; D_MODEL]],
-        scratch: &mut FeedForwardScratch<D_FF, TILE>,
-        input: &mut [[f32; D_MODEL]],
+        x: &mut [[W::Number; D_MODEL]],
+        scratch: &mut FeedForwardScratch<D_FF, TILE, W::Number>,
+        input: &mut [[W::Number; D_MODEL]],
         watch: &mut Watch<'_, O>,
     ) where
         N: Norm<D_MODEL>,
         W: PositionWise<D_MODEL, D_FF>,
     {
         let hidden = scratch.hidden(x.len());
-        let normed = before::<P, D_MODEL>(self.feed_forward_norm, x, input);
-        see_before::<P, D_MODEL>(&mut watch.field("feed_forward_norm"), normed);
+        let normed = before::<P, _, D_MODEL>(self.feed_forward_norm, x, input);
+        see_before::<P, _, D_MODEL>(&mut watch.field("feed_forward_norm"), normed);
         if O::ACTIVE {
             self.feed_forward.show(normed, hidden, &mut watch.field("feed_forward"));
         }
@@ -323,15 +335,15 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
         see_output(&mut watch.field("feed_forward"), x.len(), input, |out| self.feed_forward.narrow(hidden, out));
         self.feed_forward.narrow(hidden, Add(x));
         watch.field("feed_forward_residual").rows(x);
-        after::<P, D_MODEL>(self.feed_forward_norm, x);
-        see_after::<P, D_MODEL>(&mut watch.field("feed_forward_norm"), x);
+        after::<P, _, D_MODEL>(self.feed_forward_norm, x);
+        see_after::<P, _, D_MODEL>(&mut watch.field("feed_forward_norm"), x);
     }
 }
 
 /// Sees the output of a norm before a sub-layer, if it sits there.
-pub(crate) fn see_before<P: Placement, const D_MODEL: usize>(
+pub(crate) fn see_before<P: Placement, X: Number, const D_MODEL: usize>(
     watch: &mut Watch<'_, impl Observer>,
-    normed: &[[f32; D_MODEL]],
+    normed: &[[X; D_MODEL]],
 ) {
     if P::NORM_FIRST {
         watch.rows(normed);
@@ -339,9 +351,9 @@ pub(crate) fn see_before<P: Placement, const D_MODEL: usize>(
 }
 
 /// Sees the output of a norm after a sub-layer, if it sits there.
-pub(crate) fn see_after<P: Placement, const D_MODEL: usize>(
+pub(crate) fn see_after<P: Placement, X: Number, const D_MODEL: usize>(
     watch: &mut Watch<'_, impl Observer>,
-    x: &[[f32; D_MODEL]],
+    x: &[[X; D_MODEL]],
 ) {
     if !P::NORM_FIRST {
         watch.rows(x);
@@ -349,11 +361,11 @@ pub(crate) fn see_after<P: Placement, const D_MODEL: usize>(
 }
 
 /// Sees `count` outputs of a sub-layer before they go into the stream; `room` is for them.
-pub(crate) fn see_output<O: Observer, const D_MODEL: usize>(
+pub(crate) fn see_output<X: Number, O: Observer, const D_MODEL: usize>(
     watch: &mut Watch<'_, O>,
     count: usize,
-    room: &mut [[f32; D_MODEL]],
-    output: impl FnOnce(Store<'_, D_MODEL, Identity>),
+    room: &mut [[X; D_MODEL]],
+    output: impl FnOnce(Store<'_, D_MODEL, Identity, X>),
 ) {
     if O::ACTIVE {
         let room = room.get_mut(..count).unwrap_or_default();

@@ -5,8 +5,8 @@ mod common;
 
 use common::golden::Golden;
 use constformer::{
-    Boxed, Classifier, Embedding, Encoder, FirstToken, Format, Int4, Int8, Int8Cache, Int8Stream, Kwt, Layer, Memory,
-    Parameters, PatchEmbedding, Plan, Working, boxed, image, quantize,
+    Boxed, Classifier, Embedding, Encoder, FirstToken, Format, Int4, Int8, Int8Cache, Int8Stream, IntegerOnly, Kwt,
+    Layer, Memory, Parameters, PatchEmbedding, Plan, Working, boxed, image, quantize,
 };
 
 type Kws<T = f32> = Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, 12, 64, 256, 1, T>, 64, 12, FirstToken, T>;
@@ -115,6 +115,13 @@ fn in_integers_it_hears_what_it_heard() {
 fn in_4_bits_it_hears_what_it_heard() {
     assert!(agreement::<Int4, 64>("Int4").is_none_or(|agree| agree >= 215));
     assert!(agreement::<Small<Int4>, 4>("Int4, the rest in 8 bits").is_none_or(|agree| agree >= 215));
+}
+
+#[test]
+fn without_a_floating_point_number_it_hears_what_it_heard() {
+    assert!(agreement::<IntegerOnly<Int8>, 4>("integers alone").is_none_or(|agree| agree >= 217));
+    assert!(agreement::<Int8Stream<IntegerOnly<Int8>>, 4>("integers of 8 bits").is_none_or(|agree| agree >= 217));
+    assert!(agreement::<Int8Stream<IntegerOnly<Int4>>, 4>("integers of 4 bits").is_none_or(|agree| agree >= 215));
 }
 
 #[test]

@@ -217,6 +217,7 @@ families! {
 struct Single;
 
 impl Format for Single {
+    type Number = f32;
     type Matrix<const IN: usize, const OUT: usize>
         = Panels<IN, OUT>
     where

@@ -75,7 +75,9 @@ where
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV, T::KeyValues>,
-    ) {
+    ) where
+        T: Format<Number = f32>,
+    {
         forward(self, x, scratch);
     }
 }
@@ -85,6 +87,7 @@ impl<F: Family, const D_MODEL: usize, const HEADS: usize, const KV_HEADS: usize,
 where
     Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
 {
+    type Number = T::Number;
     type Mask = F::Mask;
     type Rotation = F::Rotation;
     type KeyValues = T::KeyValues;
@@ -93,19 +96,19 @@ where
     const D_HEAD: usize = D_MODEL / HEADS;
     const GROUP: usize = HEADS / KV_HEADS;
 
-    fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn query(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.query.multiply(x, then);
     }
 
-    fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn key(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.key.multiply(x, then);
     }
 
-    fn value(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn value(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.value.multiply(x, then);
     }
 
-    fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn output(&self, context: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.output.multiply(context, then);
     }
 }

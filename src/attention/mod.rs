@@ -13,7 +13,7 @@ pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
 pub(crate) use scratch::rows;
 pub use scratch::{AttentionScratch, AttentionTile};
-pub use stored::KeyValueFormat;
+pub use stored::{KeyValueFormat, LookedUpIn};
 
 use crate::{
     activation::Identity,
@@ -98,7 +98,9 @@ where
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN>,
         scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_MODEL, T::KeyValues>,
-    ) {
+    ) where
+        T: Format<Number = f32>,
+    {
         forward(self, x, scratch);
     }
 }
@@ -109,7 +111,7 @@ fn forward<A, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, con
     x: &mut Sequence<D_MODEL, SEQ_LEN>,
     scratch: &mut AttentionScratch<D_MODEL, SEQ_LEN, TILE, D_KV, A::KeyValues>,
 ) where
-    A: Projections<D_MODEL, D_KV>,
+    A: Projections<D_MODEL, D_KV, Number = f32>,
 {
     let AttentionScratch { key_values, tile } = scratch;
     let (len, rows) = (x.len(), rows::<TILE>(x.len()));
@@ -130,6 +132,7 @@ impl<F: Family, const D_MODEL: usize, const HEADS: usize, T: Format> Projections
 where
     Width<D_MODEL>: SplitInto<HEADS>,
 {
+    type Number = T::Number;
     type Mask = F::Mask;
     type Rotation = F::Rotation;
     type KeyValues = T::KeyValues;
@@ -138,19 +141,19 @@ where
     const D_HEAD: usize = <Width<D_MODEL> as SplitInto<HEADS>>::D_HEAD;
     const GROUP: usize = 1;
 
-    fn query(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn query(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.query.multiply(x, then);
     }
 
-    fn key(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn key(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.key.multiply(x, then);
     }
 
-    fn value(&self, x: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn value(&self, x: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.value.multiply(x, then);
     }
 
-    fn output(&self, context: &[[f32; D_MODEL]], then: impl Epilogue) {
+    fn output(&self, context: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.output.multiply(context, then);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{projections::Place, single::KeysMut};
 use crate::{
-    math::{RADIAN, mul_high, power_of_ten, sin_cos_of_turn},
+    math::{RADIAN, mul_high, power_of_ten},
+    number::Number,
     rotation::{Pairing, Rotation},
 };
 use core::marker::PhantomData;
@@ -32,12 +33,12 @@ impl<R: Rotation> Rotary<R> {
     }
 
     /// Rotates the queries `x`, one a row.
-    pub(super) fn rotate_rows<const D: usize>(&self, x: &mut [[f32; D]], place: Place) {
+    pub(super) fn rotate_rows<N: Number, const D: usize>(&self, x: &mut [[N; D]], place: Place) {
         for (step, a, b) in self.pairs() {
             for (row, x) in x.iter_mut().enumerate() {
-                let (sin, cos) = turn(step, place.position() + row);
+                let rotate = N::rotation(turn(step, place.position() + row));
                 for head in x.chunks_exact_mut(self.d_head) {
-                    (head[a], head[b]) = (head[a] * cos - head[b] * sin, head[a] * sin + head[b] * cos);
+                    (head[a], head[b]) = rotate(head[a], head[b]);
                 }
             }
         }
@@ -52,18 +53,18 @@ impl<R: Rotation> Rotary<R> {
     ) {
         for (step, a, b) in self.pairs() {
             for token in place.column..(place.column + count).min(SEQ_LEN) {
-                let (sin, cos) = turn(step, place.before + token);
+                let rotate = f32::rotation(turn(step, place.before + token));
                 for head in (0..D_KV).step_by(self.d_head) {
-                    let (x, y) = (keys.get(head + a, token), keys.get(head + b, token));
-                    keys.set(head + a, token, x * cos - y * sin);
-                    keys.set(head + b, token, x * sin + y * cos);
+                    let (x, y) = rotate(keys.get(head + a, token), keys.get(head + b, token));
+                    keys.set(head + a, token, x);
+                    keys.set(head + b, token, y);
                 }
             }
         }
     }
 }
 
-/// The sine and cosine of the angle at `position`.
-fn turn(step: u64, position: usize) -> (f32, f32) {
-    sin_cos_of_turn(step.wrapping_mul(position as u64))
+/// The angle at `position`, of which 2⁶⁴ are a turn.
+const fn turn(step: u64, position: usize) -> u64 {
+    step.wrapping_mul(position as u64)
 }

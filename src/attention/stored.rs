@@ -2,6 +2,7 @@
 
 use super::{Place, Projections};
 use crate::{
+    number::Number,
     observe::{Observer, Watch},
     plain::Zero,
 };
@@ -13,19 +14,17 @@ use zerocopy::FromZeros;
 ///
 /// As `i8`, keys and values are integers of -127 to 127 times a scale for each token, and queries and weights are integers of
 /// -2047 to 2047 times a scale for each row, so that scores and contexts are sums of integers, the same on every processor. What a
-/// number is off by is at most half a scale: max |k| / 254 of a key or value, max |q| / 4094 of a query or weight. Softmax is in `f32`.
+/// number is off by is at most half a scale: max |k| / 254 of a key or value, max |q| / 4094 of a query or weight. Softmax is in the numbers
+/// `N` that the model computes in: see [`LookedUpIn`].
 ///
 /// A model has it by the format of its weights: see [`Int8Cache`](crate::Int8Cache).
 #[diagnostic::on_unimplemented(
     message = "keys and values cannot be stored as `{Self}`",
     label = "`f32` or `i8` is wanted here"
 )]
-#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
 pub trait KeyValueFormat: Copy + Debug + Send + Sync + 'static {
     /// Those of up to `SEQ_LEN` tokens, of `D_KV` columns each.
     type KeyValues<const D_KV: usize, const SEQ_LEN: usize>: Zero + FromZeros + Debug + Send + Sync;
-    /// Working memory of the heads of a tile.
-    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize>: Zero + FromZeros + Debug + Send;
     /// Keys and values to be written: all, or those of 32 tokens.
     #[doc(hidden)]
     type Part<'a, const D_KV: usize, const SEQ_LEN: usize>: Send;
@@ -50,29 +49,40 @@ pub trait KeyValueFormat: Copy + Debug + Send + Sync + 'static {
         count: usize,
         len: usize,
     );
+}
+
+/// Keys and values that are looked up by queries of `N`.
+#[diagnostic::on_unimplemented(
+    message = "keys and values that are stored as `{Self}` are not looked up in `{N}`",
+    label = "`i8` is wanted here"
+)]
+#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
+pub trait LookedUpIn<N: Number>: KeyValueFormat {
+    /// Working memory of the heads of a tile.
+    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize>: Zero + FromZeros + Debug + Send;
 
     /// Writes the keys and values of the tokens `x`. `room` is for as many of them at a time as it has rows.
     #[doc(hidden)]
     fn remember<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize>(
         of: &P,
-        x: &[[f32; D_MODEL]],
+        x: &[[N; D_MODEL]],
         place: Place,
         to: &mut Self::Part<'_, D_KV, SEQ_LEN>,
-        room: &mut [[f32; D_MODEL]],
+        room: &mut [[N; D_MODEL]],
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>;
+        P: Projections<D_MODEL, D_KV, Number = N>;
 
     /// Replaces the queries of a tile of tokens, the first of which is the one of `column`, by their context. There are `len` tokens with
     /// keys and values.
     #[doc(hidden)]
     fn attend<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
-        query: &mut [[f32; D_MODEL]],
+        query: &mut [[N; D_MODEL]],
         heads: &mut Self::Heads<D_MODEL, SEQ_LEN, TILE>,
         key_values: &Self::KeyValues<D_KV, SEQ_LEN>,
         column: usize,
         len: usize,
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>;
+        P: Projections<D_MODEL, D_KV, Number = N>;
 }

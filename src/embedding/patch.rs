@@ -7,8 +7,9 @@ use crate::{
     kernel::Add,
     linear::Linear,
     message::Message,
+    number::Number,
     parameters,
-    position::{LearnedPositions, assert_room},
+    position::{LearnedPositions, add, assert_room},
     sequence::Sequence,
     shape::{KnownWidth, Width},
     token_format::TokenFormat,
@@ -64,14 +65,14 @@ where
     ) -> Result<(), InputError> {
         resize(x, inputs.len(), 1)?;
         const { assert_room::<SEQ_LEN, POSITIONS>() };
-        x.update(|first, tokens| {
+        S::update(x.stored_mut(), |first, tokens: &mut [[T::Number; D_MODEL]]| {
             self.positions.add(first, tokens);
             let (class, patches) = tokens.split_at_mut_checked(usize::from(first == 0)).unwrap_or_default();
-            for (x, class_token) in class.as_flattened_mut().iter_mut().zip(&self.class_token) {
-                *x += class_token;
-            }
+            add(class.as_flattened_mut(), &self.class_token);
             let inputs = inputs.get(first.saturating_sub(1)..).unwrap_or_default();
-            self.projection.multiply(inputs.get(..patches.len()).unwrap_or_default(), Add(patches));
+            T::Number::read(inputs.get(..patches.len()).unwrap_or_default(), |i, inputs| {
+                self.projection.multiply(inputs, Add(patches.get_mut(i..).unwrap_or_default()));
+            });
         });
         Ok(())
     }

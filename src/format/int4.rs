@@ -3,7 +3,7 @@
 use super::{Format, Matrix};
 use crate::{
     kernel::{Epilogue, integer::MultiplyInt4},
-    machine::dispatch,
+    number::Number,
     parameters::{self, Fingerprint, Layout, Name, Numbers, NumbersMut, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
     shape::{KnownWidth, Width},
@@ -23,6 +23,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Int4;
 
 impl Format for Int4 {
+    type Number = f32;
     type Matrix<const IN: usize, const OUT: usize>
         = Int4Rows<IN, OUT>
     where
@@ -66,14 +67,14 @@ where
     }
 }
 
-impl<const IN: usize, const OUT: usize> Matrix<IN, OUT> for Int4Rows<IN, OUT>
+impl<N: Number, const IN: usize, const OUT: usize> Matrix<IN, OUT, N> for Int4Rows<IN, OUT>
 where
     Width<IN>: KnownWidth,
 {
     #[inline(never)]
-    fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
+    fn multiply(&self, x: &[[N; IN]], then: impl Epilogue<N>) {
         let (factors, integers) = (self.factors.as_bytes(), self.integers.as_bytes());
-        dispatch(MultiplyInt4 { x, scales: &self.scales, factors, integers, then });
+        N::dispatch(MultiplyInt4 { x, scales: &self.scales, factors, integers, then });
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Format, Matrix};
 use crate::{
     kernel::{Epilogue, integer::Multiply},
-    machine::dispatch,
+    number::Number,
     parameters::{self, Fingerprint, Layout, Name, Numbers, NumbersMut, Parameters, Shape, Tensor, Visit, VisitMut},
     plain::Zero,
     shape::{KnownWidth, Width},
@@ -27,6 +27,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 pub struct Int8;
 
 impl Format for Int8 {
+    type Number = f32;
     type Matrix<const IN: usize, const OUT: usize>
         = Int8Rows<IN, OUT>
     where
@@ -55,10 +56,10 @@ impl<const IN: usize, const OUT: usize> Int8Rows<IN, OUT> {
     const SHAPE: Shape = Shape::Matrix([OUT, IN]);
 }
 
-impl<const IN: usize, const OUT: usize> Matrix<IN, OUT> for Int8Rows<IN, OUT> {
+impl<N: Number, const IN: usize, const OUT: usize> Matrix<IN, OUT, N> for Int8Rows<IN, OUT> {
     #[inline(never)]
-    fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
-        dispatch(Multiply { x, scales: &self.scales, w: &self.integers, then });
+    fn multiply(&self, x: &[[N; IN]], then: impl Epilogue<N>) {
+        N::dispatch(Multiply { x, scales: &self.scales, w: &self.integers, then });
     }
 }
 

@@ -22,6 +22,7 @@ use core::marker::PhantomData;
 pub struct Int8Cache<T>(PhantomData<T>);
 
 impl<T: Format> Format for Int8Cache<T> {
+    type Number = T::Number;
     type Matrix<const IN: usize, const OUT: usize>
         = T::Matrix<IN, OUT>
     where

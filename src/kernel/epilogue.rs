@@ -1,55 +1,70 @@
 //! What becomes of a product: small structs, composed by type, that are given vectors of finished sums. So bias,
 //! activation, residual connection and scale need no second pass over memory.
 
-use crate::{activation::Activation, bias::Bias as BiasKind, machine::Machine};
+use crate::{activation::Activation, bias::Bias as BiasKind, machine::Lanes, number::Number};
 use core::marker::PhantomData;
 
 /// What becomes of a product, a vector at a time.
-pub trait Epilogue {
+pub trait Epilogue<N: Number = f32> {
     /// `sums` begin with the `count` numbers of row `row` of the product from column `column` on.
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector);
+    fn store<M: Lanes<Number = N>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector);
 }
 
-impl<E: Epilogue> Epilogue for &mut E {
+impl<N: Number, E: Epilogue<N>> Epilogue<N> for &mut E {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = N>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         E::store(self, m, row, column, count, sums);
     }
 }
 
 /// The `count` numbers of `row` from `column` on.
 #[inline(always)]
-fn place<const N: usize>(out: &mut [[f32; N]], row: usize, column: usize, count: usize) -> Option<&mut [f32]> {
+fn place<X, const N: usize>(out: &mut [[X; N]], row: usize, column: usize, count: usize) -> Option<&mut [X]> {
     out.get_mut(row)?.get_mut(column..column + count)
 }
 
 /// y = f(x w)
-pub(crate) struct Store<'a, const N: usize, A> {
-    out: &'a mut [[f32; N]],
+pub(crate) struct Store<'a, const N: usize, A, X = f32> {
+    out: &'a mut [[X; N]],
     activation: PhantomData<A>,
 }
 
-impl<'a, const N: usize, A: Activation> Store<'a, N, A> {
-    pub(crate) fn to(out: &'a mut [[f32; N]]) -> Self {
+impl<'a, const N: usize, A: Activation, X> Store<'a, N, A, X> {
+    pub(crate) fn to(out: &'a mut [[X; N]]) -> Self {
         Self { out, activation: PhantomData }
     }
 }
 
-impl<const N: usize, A: Activation> Epilogue for Store<'_, N, A> {
+impl<const N: usize, A: Activation, X: Number> Epilogue<X> for Store<'_, N, A, X> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = X>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         if let Some(y) = place(self.out, row, column, count) {
-            m.store(A::apply(m, sums), y);
+            m.store(m.activate::<A>(sums), y);
+        }
+    }
+}
+
+/// y = x w, in `f32`, for rows from `first` on
+pub(crate) struct Export<'a, const N: usize> {
+    pub(crate) out: &'a mut [[f32; N]],
+    pub(crate) first: usize,
+}
+
+impl<const N: usize, X: Number> Epilogue<X> for Export<'_, N> {
+    #[inline(always)]
+    fn store<M: Lanes<Number = X>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        if let Some(y) = place(self.out, self.first + row, column, count) {
+            m.store_f32(sums, y);
         }
     }
 }
 
 /// y = y + x w
-pub(crate) struct Add<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
+pub(crate) struct Add<'a, const N: usize, X = f32>(pub(crate) &'a mut [[X; N]]);
 
-impl<const N: usize> Epilogue for Add<'_, N> {
+impl<const N: usize, X: Number> Epilogue<X> for Add<'_, N, X> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = X>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         if let Some(y) = place(self.0, row, column, count) {
             m.store(m.add(m.load(y), sums), y);
         }
@@ -57,11 +72,11 @@ impl<const N: usize> Epilogue for Add<'_, N> {
 }
 
 /// y = y ⊙ x w
-pub(crate) struct Multiply<'a, const N: usize>(pub(crate) &'a mut [[f32; N]]);
+pub(crate) struct Multiply<'a, const N: usize, X = f32>(pub(crate) &'a mut [[X; N]]);
 
-impl<const N: usize> Epilogue for Multiply<'_, N> {
+impl<const N: usize, X: Number> Epilogue<X> for Multiply<'_, N, X> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = X>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         if let Some(y) = place(self.0, row, column, count) {
             m.store(m.mul(m.load(y), sums), y);
         }
@@ -76,7 +91,7 @@ pub(crate) struct ScaleRows<'a, const N: usize> {
 
 impl<const N: usize> Epilogue for ScaleRows<'_, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = f32>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         if let (Some(y), Some(scale)) = (place(self.out, row, column, count), self.scale.get(row)) {
             m.store(m.mul(m.splat(*scale), sums), y);
         }
@@ -89,9 +104,9 @@ pub(crate) struct Bias<'a, E, B: BiasKind, const N: usize> {
     pub(crate) then: E,
 }
 
-impl<E: Epilogue, B: BiasKind, const N: usize> Epilogue for Bias<'_, E, B, N> {
+impl<X: Number, E: Epilogue<X>, B: BiasKind, const N: usize> Epilogue<X> for Bias<'_, E, B, N> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = X>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         self.then.store(m, row, column, count, B::add::<M, N>(m, self.bias, column, count, sums));
     }
 }

@@ -14,7 +14,7 @@ mod scalar;
 pub(crate) use dots::dots;
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::{Add, Bias, Multiply, ScaleRows, Store};
+pub(crate) use epilogue::{Add, Bias, Export, Multiply, ScaleRows, Store};
 pub(crate) use few_rows::FewRows;
 pub(crate) use product::{PANEL, Product};
 pub(crate) use scalar::{ScalarPanels, is_scalar};

@@ -6,7 +6,7 @@
 use super::{Law, ROUNDING, close};
 use crate::{
     Activation,
-    machine::{Machine, Plain, Single},
+    machine::{Lanes, Plain, Single},
 };
 use proptest::prop_assert;
 

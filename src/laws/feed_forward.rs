@@ -9,7 +9,7 @@ use std::vec::Vec;
 ///
 /// Each token is multiplied by the same matrices, in the same order of additions, whatever shares its tile.
 pub fn every_token_alone<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize>(
-    layer: &impl PositionWise<D_MODEL, D_FF>,
+    layer: &impl PositionWise<D_MODEL, D_FF, Number = f32>,
     tokens: &[[f32; D_MODEL]],
 ) -> Law {
     let images = transform::<D_MODEL, D_FF, SEQ_LEN, TILE>(layer, tokens)?;
@@ -23,7 +23,7 @@ pub fn every_token_alone<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN:
 }
 
 pub(super) fn transform<const D_MODEL: usize, const D_FF: usize, const SEQ_LEN: usize, const TILE: usize>(
-    layer: &impl PositionWise<D_MODEL, D_FF>,
+    layer: &impl PositionWise<D_MODEL, D_FF, Number = f32>,
     tokens: &[[f32; D_MODEL]],
 ) -> Result<Vec<[f32; D_MODEL]>, TestCaseError> {
     let mut x = sequence::<D_MODEL, SEQ_LEN, f32>(tokens)?;

@@ -1,6 +1,6 @@
 //! Portable Rust.
 
-use super::Machine;
+use super::{Lanes, Machine, of_machines};
 
 /// Four lanes, written out so that no optimiser has to unroll them: four by four numbers fill the registers of a
 /// Cortex-M4F, and on a host a vector is one SSE, NEON or WebAssembly register.
@@ -30,13 +30,12 @@ macro_rules! lanes {
     )* };
 }
 
-impl Machine for Plain {
+impl Lanes for Plain {
+    type Number = f32;
     type Vector = [f32; 4];
     const LANES: usize = 4;
-    const ROWS: usize = 4;
-    // Two vectors in a row would spill on a microcontroller: 2.6 instructions a product instead of 1.7.
-    const VECTORS: usize = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-    const DIVIDES: bool = true;
+
+    of_machines!();
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
@@ -62,8 +61,18 @@ impl Machine for Plain {
 
     lanes! {
         add(a, b) = a + b;
-        sub(a, b) = a - b;
         mul(a, b) = a * b;
+    }
+}
+
+impl Machine for Plain {
+    const ROWS: usize = 4;
+    // Two vectors in a row would spill on a microcontroller: 2.6 instructions a product instead of 1.7.
+    const VECTORS: usize = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
+    const DIVIDES: bool = true;
+
+    lanes! {
+        sub(a, b) = a - b;
         div(a, b) = a / b;
         abs(a) = a.abs();
         min(a, b) = if a < b { a } else { b };
@@ -93,12 +102,12 @@ macro_rules! lane {
     )* };
 }
 
-impl Machine for Single {
+impl Lanes for Single {
+    type Number = f32;
     type Vector = f32;
     const LANES: usize = 1;
-    const ROWS: usize = 4;
-    const VECTORS: usize = 1;
-    const DIVIDES: bool = true;
+
+    of_machines!();
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> f32 {
@@ -115,8 +124,17 @@ impl Machine for Single {
     lane! {
         splat(x) = x;
         add(a, b) = a + b;
-        sub(a, b) = a - b;
         mul(a, b) = a * b;
+    }
+}
+
+impl Machine for Single {
+    const ROWS: usize = 4;
+    const VECTORS: usize = 1;
+    const DIVIDES: bool = true;
+
+    lane! {
+        sub(a, b) = a - b;
         div(a, b) = a / b;
         abs(a) = a.abs();
         min(a, b) = if a < b { a } else { b };

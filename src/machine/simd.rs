@@ -2,7 +2,7 @@
 
 #![cfg_attr(constformer_machine = "plain", allow(dead_code, reason = "no instruction set is asked for"))]
 
-use super::{Machine, Plain, Work};
+use super::{Lanes, Machine, Plain, Work, of_machines};
 
 /// An instruction set of `pulp`; a value of it is the proof that the processor has it.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +17,12 @@ macro_rules! forward {
     )* };
 }
 
-impl<S: pulp::Simd> Machine for Simd<S> {
+impl<S: pulp::Simd> Lanes for Simd<S> {
+    type Number = f32;
     type Vector = S::f32s;
     const LANES: usize = S::F32_LANES;
-    const ROWS: usize = if S::REGISTER_COUNT >= 32 { 8 } else { 6 };
-    const VECTORS: usize = 2;
-    const DIVIDES: bool = false;
+
+    of_machines!();
 
     #[inline(always)]
     fn load(self, x: &[f32]) -> S::f32s {
@@ -43,8 +43,17 @@ impl<S: pulp::Simd> Machine for Simd<S> {
     forward! {
         splat(a: f32) -> S::f32s = splat_f32s;
         add(a: S::f32s, b: S::f32s) -> S::f32s = add_f32s;
-        sub(a: S::f32s, b: S::f32s) -> S::f32s = sub_f32s;
         mul(a: S::f32s, b: S::f32s) -> S::f32s = mul_f32s;
+    }
+}
+
+impl<S: pulp::Simd> Machine for Simd<S> {
+    const ROWS: usize = if S::REGISTER_COUNT >= 32 { 8 } else { 6 };
+    const VECTORS: usize = 2;
+    const DIVIDES: bool = false;
+
+    forward! {
+        sub(a: S::f32s, b: S::f32s) -> S::f32s = sub_f32s;
         div(a: S::f32s, b: S::f32s) -> S::f32s = div_f32s;
         min(a: S::f32s, b: S::f32s) -> S::f32s = min_f32s;
         max(a: S::f32s, b: S::f32s) -> S::f32s = max_f32s;

@@ -12,10 +12,10 @@ mod trigonometry;
 pub(crate) use gelu::{gelu_erf, gelu_tanh};
 pub use rows::softmax;
 pub(crate) use rows::{Function, map, softmax_row, square_of_distance, sum};
-pub(crate) use trigonometry::{RADIAN, log_ten, mul_high, power_of_ten, sin_cos, sin_cos_of_turn};
+pub(crate) use trigonometry::{RADIAN, log_ten, mul_high, power_of_ten, sin_cos, sin_cos_of_turn, turned};
 pub use trigonometry::{cos, sin};
 
-use crate::machine::{Machine, Single};
+use crate::machine::{Lanes, Machine, Single};
 use core::f32::consts::{LOG2_E, SQRT_2};
 
 /// Σᵢ cᵢ xⁿ⁻ⁱ, written out: optimisers for size unroll no loop.

@@ -45,6 +45,20 @@ pub(crate) const RADIAN: u64 = 2_935_890_503_282_001_226;
 ///
 /// In integers, since microcontrollers emulate `f64`.
 pub(crate) fn sin_cos_of_turn(turn: u64) -> (f32, f32) {
+    let (quarter, sin, cos) = of_eighth(turn);
+    let unit = (1.0 / (1u64 << 63) as f64) as f32;
+    let (sin, cos) = (sin as f32 * unit, cos as f32 * unit);
+    by_quarters(quarter, sin, cos)
+}
+
+/// As [`sin_cos_of_turn`], of which 2⁶² are 1.
+pub(crate) fn turned(turn: u64) -> (i64, i64) {
+    let (quarter, sin, cos) = of_eighth(turn);
+    by_quarters(quarter, sin >> 1, (cos >> 1).cast_signed())
+}
+
+/// The nearest quarter turn, and the sine and cosine of what is left, of which 2⁶³ are 1.
+fn of_eighth(turn: u64) -> (u64, i64, u64) {
     /// π/4
     const EIGHTH: u64 = 14_488_038_916_154_245_685;
     /// 1 / n!, of which 2⁶³ are 1.
@@ -68,8 +82,12 @@ pub(crate) fn sin_cos_of_turn(turn: u64) -> (f32, f32) {
         let [of_cos, of_sin] = *pair;
         (sin, cos) = (of_sin - mul_high(sin, square), of_cos - mul_high(cos, square));
     }
-    let [sin, cos] = [mul_high(sin, x), cos].map(|x| x as f32 * (1.0 / ONE) as f32);
-    let sin = if rest < 0 { -sin } else { sin };
+    let sin = mul_high(sin, x).cast_signed();
+    (quarter, if rest < 0 { -sin } else { sin }, cos)
+}
+
+/// The sine and cosine of an angle and so many quarter turns.
+fn by_quarters<T: core::ops::Neg<Output = T>>(quarter: u64, sin: T, cos: T) -> (T, T) {
     match quarter {
         0 => (sin, cos),
         1 => (cos, -sin),

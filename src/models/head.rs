@@ -2,11 +2,10 @@
 
 use super::BertEmbedding;
 use crate::{
-    activation::Identity,
     bias::Bias,
     embedding::{TextEmbedding, TokenEmbedding},
     format::Format,
-    kernel::{self, Store},
+    kernel,
     linear::Linear,
     machine::{Machine, Work, dispatch},
     norm::Exponent,
@@ -88,7 +87,7 @@ where
 
     fn logits(&self, _: &E, x: &[f32; D_MODEL], logits: &mut [f32; VOCABULARY]) {
         let logits = core::slice::from_mut(logits);
-        self.multiply(core::slice::from_ref(x), Store::<VOCABULARY, Identity>::to(logits));
+        self.export(core::slice::from_ref(x), logits);
     }
 }
 

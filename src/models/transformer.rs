@@ -2,7 +2,7 @@
 
 use super::{Head, SinusoidalEmbedding, Tied, cached::in_tiles};
 use crate::{
-    attention::KeyValueFormat,
+    attention::LookedUpIn,
     cache::Cache,
     cost::{Macs, Model, Working},
     cross::{CrossDecoder, CrossScratch, Source},
@@ -12,12 +12,13 @@ use crate::{
     format::Format,
     layer::Layer,
     mask::Bidirectional,
+    number::Number,
     parameters,
     plain::Zero,
     sequence::{Empty, Sequence},
     shape::{KnownWidth, SplitInto, Width},
     sub_layers::Scratch,
-    token_format::TokenFormat,
+    token_format::ComputedIn,
 };
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 
@@ -96,15 +97,16 @@ pub struct TransformerMemory<
     const SOURCE_LEN: usize,
     const TARGET_LEN: usize,
     const TILE: usize = { crate::TILE },
-    K: KeyValueFormat = f32,
-    X: TokenFormat = f32,
+    K: LookedUpIn<N> = f32,
+    X: ComputedIn<N> = f32,
+    N: Number = f32,
 > {
     /// What is remembered of the target: to be reset for another target of the same source, or rewound.
     pub cache: Cache<LAYERS, D_MODEL, TARGET_LEN, K>,
     source: Source<LAYERS, D_MODEL, SOURCE_LEN, K>,
-    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE, D_MODEL, K, X>, X>,
+    encoding: Working<D_MODEL, SOURCE_LEN, Scratch<D_MODEL, D_FF, SOURCE_LEN, TILE, D_MODEL, K, X, N>, X>,
     stream: Sequence<D_MODEL, TILE, X>,
-    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X>,
+    scratch: CrossScratch<D_MODEL, D_FF, TARGET_LEN, SOURCE_LEN, TILE, K, X, N>,
 }
 
 impl<
@@ -114,9 +116,10 @@ impl<
     const SOURCE_LEN: usize,
     const TARGET_LEN: usize,
     const TILE: usize,
-    K: KeyValueFormat,
-    X: TokenFormat,
-> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, K, X>
+    K: LookedUpIn<N>,
+    X: ComputedIn<N>,
+    N: Number,
+> Zero for TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, K, X, N>
 {
     const ZERO: Self =
         Self { cache: Zero::ZERO, source: Zero::ZERO, encoding: Zero::ZERO, stream: Zero::ZERO, scratch: Zero::ZERO };
@@ -138,7 +141,7 @@ where
     Width<D_FF>: KnownWidth,
 {
     type Memory<const SEQ_LEN: usize, const TILE: usize> =
-        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues, T::Stream>;
+        TransformerMemory<LAYERS, D_MODEL, D_FF, SEQ_LEN, SEQ_LEN, TILE, T::KeyValues, T::Stream, T::Number>;
 
     const MACS: Macs = Encoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS
         .and(CrossDecoder::<F, LAYERS, D_MODEL, D_FF, HEADS, T>::MACS)
@@ -168,7 +171,17 @@ where
     pub fn encode<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         source: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues, T::Stream>,
+        memory: &mut TransformerMemory<
+            LAYERS,
+            D_MODEL,
+            D_FF,
+            SOURCE_LEN,
+            TARGET_LEN,
+            TILE,
+            T::KeyValues,
+            T::Stream,
+            T::Number,
+        >,
     ) -> Result<(), InputError> {
         let Working { stream, scratch } = &mut memory.encoding;
         self.embedding.forward(source, stream)?;
@@ -189,7 +202,17 @@ where
     pub fn extend<const SOURCE_LEN: usize, const TARGET_LEN: usize, const TILE: usize>(
         &self,
         target: &[u32],
-        memory: &mut TransformerMemory<LAYERS, D_MODEL, D_FF, SOURCE_LEN, TARGET_LEN, TILE, T::KeyValues, T::Stream>,
+        memory: &mut TransformerMemory<
+            LAYERS,
+            D_MODEL,
+            D_FF,
+            SOURCE_LEN,
+            TARGET_LEN,
+            TILE,
+            T::KeyValues,
+            T::Stream,
+            T::Number,
+        >,
         logits: &mut [f32; VOCABULARY],
     ) -> Result<(), InputError> {
         let TransformerMemory { cache, source, stream, scratch, .. } = memory;

@@ -8,7 +8,6 @@ use crate::{
     family::Family,
     format::Format,
     mask::Causal,
-    norm::Norm,
     sequence::Sequence,
     shape::{KnownWidth, SharedBy, SplitInto, Width},
 };
@@ -20,12 +19,22 @@ where
     Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut ParallelScratch<
+            D_MODEL,
+            D_FF,
+            SEQ_LEN,
+            THREADS,
+            TILE,
+            D_MODEL,
+            T::KeyValues,
+            T::Stream,
+            T::Number,
+        >,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -38,15 +47,25 @@ where
     Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream, T::Number>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_MODEL, T::KeyValues, T::Stream>,
+        scratch: &mut ParallelScratch<
+            D_MODEL,
+            D_FF,
+            SEQ_LEN,
+            THREADS,
+            TILE,
+            D_MODEL,
+            T::KeyValues,
+            T::Stream,
+            T::Number,
+        >,
     ) {
         self.blocks.forward_parallel(x, scratch);
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
     }
 }
 
@@ -64,12 +83,12 @@ where
     Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream, T::Number>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.sub_layers().forward_parallel(x, scratch);
     }
@@ -90,14 +109,14 @@ where
     Width<D_FF>: KnownWidth,
 {
     type ParallelScratch<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize> =
-        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>;
+        ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream, T::Number>;
 
     fn forward_parallel<const SEQ_LEN: usize, const THREADS: usize, const TILE: usize>(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, T::Stream>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, T::KeyValues, T::Stream, T::Number>,
     ) {
         self.blocks.forward_parallel(x, scratch);
-        x.update(|_, tokens| self.norm.forward(tokens));
+        x.normalize::<T::Number>(&self.norm);
     }
 }

@@ -9,8 +9,8 @@ mod tiles;
 pub use batch::forward_batch_parallel;
 
 use crate::{
-    attention::KeyValueFormat, layer::Layer, plain::Zero, sequence::Sequence, sub_layers::TileScratch,
-    token_format::TokenFormat,
+    attention::LookedUpIn, layer::Layer, number::Number, plain::Zero, sequence::Sequence, sub_layers::TileScratch,
+    token_format::ComputedIn,
 };
 use zerocopy::FromZeros;
 
@@ -64,11 +64,12 @@ pub struct ParallelScratch<
     const THREADS: usize,
     const TILE: usize = { crate::TILE },
     const D_KV: usize = D_MODEL,
-    K: KeyValueFormat = f32,
-    X: TokenFormat = f32,
+    K: LookedUpIn<N> = f32,
+    X: ComputedIn<N> = f32,
+    N: Number = f32,
 > {
     key_values: K::KeyValues<D_KV, SEQ_LEN>,
-    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X>; THREADS],
+    tiles: [TileScratch<D_MODEL, D_FF, SEQ_LEN, TILE, K, X, N>; THREADS],
 }
 
 impl<
@@ -78,9 +79,10 @@ impl<
     const THREADS: usize,
     const TILE: usize,
     const D_KV: usize,
-    K: KeyValueFormat,
-    X: TokenFormat,
-> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, K, X>
+    K: LookedUpIn<N>,
+    X: ComputedIn<N>,
+    N: Number,
+> Zero for ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, K, X, N>
 {
     const ZERO: Self = Self { key_values: Zero::ZERO, tiles: Zero::ZERO };
 }

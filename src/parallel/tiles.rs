@@ -11,7 +11,7 @@ use crate::{
     residual::Placement,
     sequence::Sequence,
     sub_layers::{Remembered, SubLayers, TileScratch},
-    token_format::TokenFormat,
+    token_format::ComputedIn,
 };
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use std::sync::{Mutex, PoisonError};
@@ -28,11 +28,11 @@ impl<P: Placement, A, N, W> SubLayers<'_, P, A, N, W> {
     >(
         &self,
         x: &mut Sequence<D_MODEL, SEQ_LEN, A::Stream>,
-        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, A::KeyValues, A::Stream>,
+        scratch: &mut ParallelScratch<D_MODEL, D_FF, SEQ_LEN, THREADS, TILE, D_KV, A::KeyValues, A::Stream, A::Number>,
     ) where
         A: Projections<D_MODEL, D_KV> + Sync,
         N: Norm<D_MODEL>,
-        W: PositionWise<D_MODEL, D_FF>,
+        W: PositionWise<D_MODEL, D_FF, Number = A::Number>,
     {
         let ParallelScratch { key_values, tiles } = scratch;
         let threads = threads::<THREADS>();

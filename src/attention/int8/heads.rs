@@ -5,23 +5,22 @@ use super::{
     Heads, KeyValues,
 };
 use crate::{
-    integer::greatest_magnitude,
     kernel::{
         PANEL,
-        integer::{HIGHEST_OF_ATTENTION, Row},
+        integer::{HIGHEST_OF_ATTENTION, Row, scaled},
     },
-    machine::{Machine, Work},
+    machine::{LaneWork, Lanes},
     mask::visible,
-    math,
+    number::Number,
     observe::{Observer, Watch},
     plain::Zero,
 };
 use core::{array::from_ref, marker::PhantomData};
 
 /// Replaces the queries of a tile of tokens by their context.
-pub(super) struct Attend<'a, P, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
-    pub(super) query: &'a mut [[f32; D_MODEL]],
-    pub(super) heads: &'a mut Heads<SEQ_LEN>,
+pub(super) struct Attend<'a, N, P, O, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
+    pub(super) query: &'a mut [[N; D_MODEL]],
+    pub(super) heads: &'a mut Heads<SEQ_LEN, N>,
     pub(super) key_values: &'a KeyValues<D_KV, SEQ_LEN>,
     /// Of the first query, among the keys.
     pub(super) column: usize,
@@ -31,29 +30,29 @@ pub(super) struct Attend<'a, P, O, const D_MODEL: usize, const D_KV: usize, cons
     pub(super) watch: Watch<'a, O>,
 }
 
-impl<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
-    for Attend<'_, P, O, D_MODEL, D_KV, SEQ_LEN>
+impl<N: Number, P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> LaneWork<N>
+    for Attend<'_, N, P, O, D_MODEL, D_KV, SEQ_LEN>
 where
-    P: Projections<D_MODEL, D_KV>,
+    P: Projections<D_MODEL, D_KV, Number = N>,
 {
-    type Output = ();
-
     #[inline(always)]
-    fn run<M: Machine>(self, m: M) {
+    fn run<L: Lanes<Number = N>>(self, l: L) {
         let Self { query, heads: Heads { scores, weights }, key_values, column, len, mut watch, .. } = self;
         const { (Row::<D_MODEL>::assert_sums_fit(), Row::<SEQ_LEN>::assert_sums_fit()) };
         let mut integers = Row::<D_MODEL>::ZERO;
-        let temperature = 1.0 / math::sqrt(P::D_HEAD as f32);
+        let temperature = P::TEMPERATURE;
         for (row, token) in query.iter_mut().enumerate() {
             let (column, watch) = (column + row, &mut watch.further(row));
             let seen = visible::<P::Mask>(column, len).min(SEQ_LEN);
             for (head, query) in token.chunks_exact_mut(P::D_HEAD.max(1)).enumerate() {
                 let shared = head / P::GROUP.max(1) * P::D_HEAD;
-                let scale = integers.quantize(query, greatest_magnitude(query.iter().copied()), HIGHEST_OF_ATTENTION);
+                let scale = integers.quantize::<N, HIGHEST_OF_ATTENTION>(query, N::greatest_magnitude(query));
                 key_values.scores(&integers, scale, shared, scores.get_mut(..seen).unwrap_or_default(), query.len());
-                see::<P::Mask, _, _>(watch, "scores", head, from_ref(scores), [column, len], |_| temperature);
-                let of_row = math::softmax_row(m, scores.get_mut(..seen).unwrap_or_default(), temperature);
-                see::<P::Mask, _, _>(watch, "weights", head, from_ref(scores), [column, len], |_| of_row);
+                let shown = |_, x: N| x.to_f32() * temperature;
+                see::<P::Mask, _, _, _>(watch, "scores", head, from_ref(scores), [column, len], shown);
+                let of_row = l.softmax_row(scores.get_mut(..seen).unwrap_or_default(), temperature);
+                let shown = |_, x: N| x.weight(of_row);
+                see::<P::Mask, _, _, _>(watch, "weights", head, from_ref(scores), [column, len], shown);
                 key_values.context(weights, of_row, shared, scores.get_mut(..seen).unwrap_or_default(), query);
             }
         }
@@ -63,37 +62,41 @@ where
 impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
     /// The scores of a query of `count` columns with the keys' columns from `from` on.
     #[inline(always)]
-    fn scores<const N: usize>(&self, query: &Row<N>, scale: f32, from: usize, scores: &mut [f32], count: usize) {
+    fn scores<N: Number, const D: usize>(
+        &self,
+        query: &Row<D>,
+        scale: N::Factor,
+        from: usize,
+        scores: &mut [N],
+        count: usize,
+    ) {
         let (fours, rest) = scores.as_chunks_mut::<4>();
         let ((keys, scales), done) =
             ((self.keys.as_chunks::<4>().0, self.key_scales.as_chunks::<4>().0), 4 * fours.len());
         for ((scores, keys), scales) in fours.iter_mut().zip(keys).zip(scales) {
-            let ([a, b, c, d], [s, t, u, v]) = (query.four_dots(0, keys, from, count), *scales);
-            let [s, t, u, v] = [scale * s, scale * t, scale * u, scale * v];
-            *scores = [a as f32 * s, b as f32 * t, c as f32 * u, d as f32 * v];
+            *scores = scaled(query.four_dots(0, keys, from, count), scale, scales.map(N::factor));
         }
         for ((score, key), of_key) in
             rest.iter_mut().zip(self.keys.iter().skip(done)).zip(self.key_scales.iter().skip(done))
         {
-            *score = query.dot(0, key.get(from..from + count).unwrap_or_default()) as f32 * (scale * of_key);
+            let sum = query.dot(0, key.get(from..from + count).unwrap_or_default());
+            *score = N::product(sum, N::times(scale, N::factor(*of_key)));
         }
     }
 
     /// The sum of the values' columns from `from` on, times the weights of their tokens and `scale`.
     #[inline(always)]
-    fn context<const N: usize>(
+    fn context<N: Number, const D: usize>(
         &self,
-        integers: &mut Row<N>,
-        scale: f32,
+        integers: &mut Row<D>,
+        scale: N::Factor,
         from: usize,
-        weights: &mut [f32],
-        context: &mut [f32],
+        weights: &mut [N],
+        context: &mut [N],
     ) {
-        let greatest = greatest_magnitude(weights.iter_mut().zip(&self.value_scales).map(|(weight, of_value)| {
-            *weight *= of_value;
-            *weight
-        }));
-        let scale = scale * integers.quantize(weights, greatest, HIGHEST_OF_ATTENTION);
+        let (greatest, unit) = N::weigh(weights, &self.value_scales);
+        let of_weights = integers.quantize::<N, HIGHEST_OF_ATTENTION>(weights, greatest);
+        let scale = N::times(N::times(scale, unit), of_weights);
         let values = self.values.as_flattened();
         let panels = || values.chunks(D_KV.max(1) * PANEL).zip((0..weights.len()).step_by(PANEL));
         for (context, column) in context.chunks_mut(4).zip((from..).step_by(4)) {
@@ -111,7 +114,7 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
                     }
                 }
             }
-            context.iter_mut().zip(sums).for_each(|(context, sum)| *context = sum as f32 * scale);
+            context.iter_mut().zip(sums).for_each(|(context, sum)| *context = N::product(sum, scale));
         }
     }
 }

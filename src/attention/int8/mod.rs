@@ -2,15 +2,17 @@
 
 mod heads;
 
-use super::{Place, Projections, stored::KeyValueFormat};
+use super::{
+    Place, Projections,
+    stored::{KeyValueFormat, LookedUpIn},
+};
 #[cfg(feature = "rayon")]
 use crate::kernel::PANEL;
 use crate::{
     activation::Identity,
     format::panel_position,
-    integer::{HIGHEST, greatest_magnitude, nearest, quantize, scales},
     kernel::{Store, integer::Row},
-    machine::dispatch,
+    number::Number,
     observe::{Observer, Watch},
     plain::Zero,
 };
@@ -42,12 +44,12 @@ impl<const D_KV: usize, const SEQ_LEN: usize> Zero for KeyValues<D_KV, SEQ_LEN> 
 /// What one token needs for one head after the other.
 #[derive(Debug, FromZeros)]
 #[repr(C)]
-pub struct Heads<const SEQ_LEN: usize> {
-    scores: [f32; SEQ_LEN],
+pub struct Heads<const SEQ_LEN: usize, N> {
+    scores: [N; SEQ_LEN],
     weights: Row<SEQ_LEN>,
 }
 
-impl<const SEQ_LEN: usize> Zero for Heads<SEQ_LEN> {
+impl<const SEQ_LEN: usize, N: Number> Zero for Heads<SEQ_LEN, N> {
     const ZERO: Self = Self { scores: Zero::ZERO, weights: Zero::ZERO };
 }
 
@@ -62,24 +64,26 @@ pub struct Part<'a, const D_KV: usize, const SEQ_LEN: usize> {
 }
 
 impl<const D_KV: usize, const SEQ_LEN: usize> Part<'_, D_KV, SEQ_LEN> {
-    fn set_key(&mut self, token: usize, key: &[f32; D_KV]) {
+    fn set_key<N: Number>(&mut self, token: usize, key: &[N; D_KV]) {
         let i = token - self.first;
         if let (Some(integers), Some(scale)) = (self.keys.get_mut(i), self.key_scales.get_mut(i)) {
-            *scale = quantize(key.iter().copied(), integers);
+            let (of_token, inverse) = N::scales::<127>(N::greatest_magnitude(key));
+            *scale = N::stored(of_token);
+            integers.iter_mut().zip(key).for_each(|(q, x)| *q = x.nearest(inverse) as i8);
         }
     }
 
-    fn set_value(&mut self, token: usize, value: &[f32; D_KV]) {
+    fn set_value<N: Number>(&mut self, token: usize, value: &[N; D_KV]) {
         let i = token - self.first;
         let Some(scale) = self.value_scales.get_mut(i) else { return };
-        let (of_token, inverse) = scales(greatest_magnitude(value.iter().copied()), HIGHEST);
-        *scale = of_token;
+        let (of_token, inverse) = N::scales::<127>(N::greatest_magnitude(value));
+        *scale = N::stored(of_token);
         // A column's numbers of a panel are one after the other.
         let width = position::<D_KV, SEQ_LEN>(1, token) - position::<D_KV, SEQ_LEN>(0, token);
         let first = position::<D_KV, SEQ_LEN>(0, token) - self.first * D_KV;
         for (column, x) in value.iter().enumerate() {
             if let Some(place) = self.values.get_mut(first + column * width) {
-                *place = nearest(x * inverse) as i8;
+                *place = x.nearest(inverse) as i8;
             }
         }
     }
@@ -90,10 +94,8 @@ const fn position<const D_KV: usize, const SEQ_LEN: usize>(column: usize, token:
     panel_position(D_KV, SEQ_LEN, column, token)
 }
 
-#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
 impl KeyValueFormat for i8 {
     type KeyValues<const D_KV: usize, const SEQ_LEN: usize> = KeyValues<D_KV, SEQ_LEN>;
-    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<SEQ_LEN>;
     type Part<'a, const D_KV: usize, const SEQ_LEN: usize> = Part<'a, D_KV, SEQ_LEN>;
 
     fn all<const D_KV: usize, const SEQ_LEN: usize>(
@@ -135,29 +137,34 @@ impl KeyValueFormat for i8 {
             }
         }
     }
+}
+
+#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
+impl<N: Number> LookedUpIn<N> for i8 {
+    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<SEQ_LEN, N>;
 
     fn remember<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize>(
         of: &P,
-        x: &[[f32; D_MODEL]],
+        x: &[[N; D_MODEL]],
         place: Place,
         to: &mut Part<'_, D_KV, SEQ_LEN>,
-        room: &mut [[f32; D_MODEL]],
+        room: &mut [[N; D_MODEL]],
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>,
+        P: Projections<D_MODEL, D_KV, Number = N>,
     {
         let room = room.as_flattened_mut().as_chunks_mut::<D_KV>().0;
         let rows = room.len().max(1);
         for (x, first) in x.chunks(rows).zip((0..).step_by(rows)) {
             let place = Place { column: place.column + first, before: place.before };
             let room = room.get_mut(..x.len()).unwrap_or_default();
-            of.key(x, Store::<D_KV, Identity>::to(room));
+            of.key(x, Store::<D_KV, Identity, _>::to(room));
             watch.field("key").further(first).rows(room);
             P::ROTARY.rotate_rows(room, place);
             for (token, key) in (place.column..).zip(&*room) {
                 to.set_key(token, key);
             }
-            of.value(x, Store::<D_KV, Identity>::to(room));
+            of.value(x, Store::<D_KV, Identity, _>::to(room));
             watch.field("value").further(first).rows(room);
             for (token, value) in (place.column..).zip(&*room) {
                 to.set_value(token, value);
@@ -166,16 +173,16 @@ impl KeyValueFormat for i8 {
     }
 
     fn attend<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize, const TILE: usize>(
-        query: &mut [[f32; D_MODEL]],
-        heads: &mut Heads<SEQ_LEN>,
+        query: &mut [[N; D_MODEL]],
+        heads: &mut Heads<SEQ_LEN, N>,
         key_values: &KeyValues<D_KV, SEQ_LEN>,
         column: usize,
         len: usize,
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>,
+        P: Projections<D_MODEL, D_KV, Number = N>,
     {
         let (of, watch) = (PhantomData::<P>, watch.by_ref());
-        dispatch(Attend { query, heads, key_values, column, len, of, watch });
+        N::dispatch(Attend { query, heads, key_values, column, len, of, watch });
     }
 }

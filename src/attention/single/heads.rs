@@ -31,7 +31,7 @@ pub(super) struct Attend<'a, P, O, const D_MODEL: usize, const D_KV: usize, cons
 impl<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work
     for Attend<'_, P, O, D_MODEL, D_KV, SEQ_LEN>
 where
-    P: Projections<D_MODEL, D_KV>,
+    P: Projections<D_MODEL, D_KV, Number = f32>,
 {
     type Output = ();
 
@@ -39,7 +39,7 @@ where
     fn run<M: Machine>(self, m: M) {
         let Self { query, scores, scale, key_values, column, len, mut watch, .. } = self;
         let KeyValues { keys, values } = key_values;
-        let temperature = 1.0 / math::sqrt(P::D_HEAD as f32);
+        let temperature = P::TEMPERATURE;
         // What the last query sees, all see or have masked.
         let seen = visible::<P::Mask>(column + query.len().saturating_sub(1), len).min(SEQ_LEN);
         for head in 0..D_MODEL / P::D_HEAD.max(1) {
@@ -57,7 +57,7 @@ where
                     product.strips::<M, 1>(m, store);
                 }
             }
-            see::<P::Mask, _, _>(&mut watch, "scores", head, scores, [column, len], |_| temperature);
+            see::<P::Mask, _, _, _>(&mut watch, "scores", head, scores, [column, len], |_, x| x * temperature);
             for (row, (scores, scale)) in scores.iter_mut().zip(&mut *scale).enumerate() {
                 let visible = visible::<P::Mask>(column + row, len).min(seen);
                 let (visible, masked) = scores.split_at_mut_checked(visible).unwrap_or_default();
@@ -73,8 +73,8 @@ where
             } else {
                 product.strips::<M, 1>(m, context);
             }
-            see::<P::Mask, _, _>(&mut watch, "weights", head, scores, [column, len], |row| {
-                scale.get(row).copied().unwrap_or(0.0)
+            see::<P::Mask, _, _, _>(&mut watch, "weights", head, scores, [column, len], |row, x| {
+                x * scale.get(row).copied().unwrap_or(0.0)
             });
         }
     }

@@ -3,7 +3,7 @@
 use crate::{
     format::panel_position,
     kernel::{Epilogue, PANEL},
-    machine::Machine,
+    machine::Lanes,
     plain::Zero,
 };
 use zerocopy::FromZeros;
@@ -99,7 +99,7 @@ pub(super) struct Remember<'a, 'k, const D_KV: usize, const SEQ_LEN: usize> {
 
 impl<const D_KV: usize, const SEQ_LEN: usize> Epilogue for Remember<'_, '_, D_KV, SEQ_LEN> {
     #[inline(always)]
-    fn store<M: Machine>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+    fn store<M: Lanes<Number = f32>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
         let mut lanes = [0.0; PANEL];
         m.store(sums, &mut lanes);
         for (column, lane) in (column..).zip(lanes).take(count) {

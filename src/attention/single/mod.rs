@@ -5,7 +5,10 @@ mod keys;
 
 pub(super) use keys::KeysMut;
 
-use super::{Place, Projections, stored::KeyValueFormat};
+use super::{
+    Place, Projections,
+    stored::{KeyValueFormat, LookedUpIn},
+};
 #[cfg(feature = "rayon")]
 use crate::kernel::PANEL;
 use crate::{
@@ -53,10 +56,8 @@ pub struct Part<'a, const D_KV: usize, const SEQ_LEN: usize> {
     first: usize,
 }
 
-#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
 impl KeyValueFormat for f32 {
     type KeyValues<const D_KV: usize, const SEQ_LEN: usize> = KeyValues<D_KV, SEQ_LEN>;
-    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<SEQ_LEN, TILE>;
     type Part<'a, const D_KV: usize, const SEQ_LEN: usize> = Part<'a, D_KV, SEQ_LEN>;
 
     fn all<const D_KV: usize, const SEQ_LEN: usize>(
@@ -81,6 +82,11 @@ impl KeyValueFormat for f32 {
         keys.let_go(count, len);
         values.copy_within(count..len, 0);
     }
+}
+
+#[expect(private_interfaces, private_bounds, reason = "hidden methods")]
+impl LookedUpIn<Self> for f32 {
+    type Heads<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize> = Heads<SEQ_LEN, TILE>;
 
     fn remember<P, O: Observer, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize>(
         of: &P,
@@ -90,7 +96,7 @@ impl KeyValueFormat for f32 {
         _: &mut [[f32; D_MODEL]],
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>,
+        P: Projections<D_MODEL, D_KV, Number = Self>,
     {
         of.key(x, Remember { keys, first: place.column });
         if O::ACTIVE {
@@ -113,7 +119,7 @@ impl KeyValueFormat for f32 {
         len: usize,
         watch: &mut Watch<'_, O>,
     ) where
-        P: Projections<D_MODEL, D_KV>,
+        P: Projections<D_MODEL, D_KV, Number = Self>,
     {
         let scores = scores.get_mut(..query.len()).unwrap_or_default();
         let (of, watch) = (PhantomData::<P>, watch.by_ref());

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "instructions that no intrinsic of stable Rust has")]
 
 use super::Row;
-use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
+use crate::number::Number;
 use core::arch::asm;
 
 /// `T` tokens as integers of -127 to 127 times a scale for each.
@@ -15,29 +15,32 @@ use core::arch::asm;
 /// By fours of features, and of each four the tokens one after the other, as the loops read them. The features that are left over follow,
 /// token by token. Aligned as LDRD asks.
 #[repr(C, align(4))]
-pub(super) struct Tokens<const T: usize, const IN: usize> {
+pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
     integers: [[i16; IN]; T],
-    pub(super) scales: [f32; T],
+    pub(super) scales: [N::Factor; T],
 }
 
-impl<const T: usize, const IN: usize> Tokens<T, IN> {
-    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [0.0; T] };
+impl<N: Number, const T: usize, const IN: usize> Tokens<N, T, IN> {
+    #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Self { integers: [[0; IN]; T], scales: [N::factor(0.0); T] }
+    }
 
     #[inline(always)]
-    pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
+    pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
         let (fours, rest) = self.integers.as_flattened_mut().split_at_mut(IN / 4 * 4 * T);
         let fours = fours.as_chunks_mut::<4>().0;
         for (token, x) in x.iter().enumerate() {
-            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
+            let (scale, inverse) = N::scales::<127>(N::greatest_magnitude(x));
             if let Some(of_token) = self.scales.get_mut(token) {
                 *of_token = scale;
             }
             let (x_fours, x_rest) = x.as_chunks::<4>();
             for (four, [a, b, c, d]) in fours.iter_mut().skip(token).step_by(T).zip(x_fours) {
-                *four = [a, c, b, d].map(|x| nearest(x * inverse));
+                *four = [a, c, b, d].map(|x| x.nearest(inverse));
             }
             for (q, x) in rest.iter_mut().skip(token * x_rest.len()).zip(x_rest) {
-                *q = nearest(x * inverse);
+                *q = x.nearest(inverse);
             }
         }
     }
@@ -128,7 +131,7 @@ macro_rules! by_fours {
 
 /// The products of four tokens with a row of w.
 #[inline(always)]
-pub(super) fn four_by_one<const IN: usize>(x: &Tokens<4, IN>, w: &[i8; IN]) -> [i32; 4] {
+pub(super) fn four_by_one<N: Number, const IN: usize>(x: &Tokens<N, 4, IN>, w: &[i8; IN]) -> [i32; 4] {
     let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
     if const { IN >= 4 } {
         macro_rules! body {
@@ -157,7 +160,7 @@ pub(super) fn four_by_one<const IN: usize>(x: &Tokens<4, IN>, w: &[i8; IN]) -> [
 
 /// The products of a token with four rows of w.
 #[inline(always)]
-pub(super) fn one_by_four<const IN: usize>(x: &Tokens<1, IN>, w: &[[i8; IN]; 4]) -> [i32; 4] {
+pub(super) fn one_by_four<N: Number, const IN: usize>(x: &Tokens<N, 1, IN>, w: &[[i8; IN]; 4]) -> [i32; 4] {
     if const { 3 * IN > 4095 } {
         return w.each_ref().map(|w| one_by_one(x, w)); // the last row is out of an LDR's reach
     }
@@ -191,7 +194,7 @@ pub(super) fn one_by_four<const IN: usize>(x: &Tokens<1, IN>, w: &[[i8; IN]; 4])
 
 /// The product of a token with a row of w.
 #[inline(always)]
-pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i32 {
+pub(super) fn one_by_one<N: Number, const IN: usize>(x: &Tokens<N, 1, IN>, w: &[i8; IN]) -> i32 {
     let mut a = 0i32;
     if const { IN >= 4 } {
         macro_rules! body {

@@ -2,16 +2,16 @@
 
 use super::{LONGEST, Row};
 use crate::{
-    integer::{HIGHEST, greatest_magnitude},
     integer4::{GROUP, unpack},
     kernel::Epilogue,
-    machine::{Machine, Work},
+    machine::{LaneWork, Lanes},
+    number::Number,
     plain::Zero,
 };
 
 /// x wᵀ, where x is quantised row by row, and w is integers times factors times a scale for each output.
-pub(crate) struct MultiplyInt4<'a, E, const IN: usize, const OUT: usize> {
-    pub(crate) x: &'a [[f32; IN]],
+pub(crate) struct MultiplyInt4<'a, N, E, const IN: usize, const OUT: usize> {
+    pub(crate) x: &'a [[N; IN]],
     pub(crate) scales: &'a [f32; OUT],
     pub(crate) factors: &'a [u8],
     pub(crate) integers: &'a [u8],
@@ -21,27 +21,25 @@ pub(crate) struct MultiplyInt4<'a, E, const IN: usize, const OUT: usize> {
 /// Tokens that an unpacked row is multiplied with.
 const TOKENS: usize = 4;
 
-impl<E: Epilogue, const IN: usize, const OUT: usize> Work for MultiplyInt4<'_, E, IN, OUT> {
-    type Output = ();
-
+impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> LaneWork<N> for MultiplyInt4<'_, N, E, IN, OUT> {
     #[inline(always)]
-    fn run<M: Machine>(mut self, m: M) {
+    fn run<M: Lanes<Number = N>>(mut self, m: M) {
         const { assert!(IN <= 9472, "the sum of more than 9472 products may not fit 32 bits") }
         let mut tokens = [const { Row::<IN>::ZERO }; TOKENS];
-        let (mut of_tokens, mut w) = ([0.0; TOKENS], Row::<IN>::ZERO);
+        let (mut of_tokens, mut w) = ([N::factor(0.0); TOKENS], Row::<IN>::ZERO);
         for (x, first) in self.x.chunks(TOKENS).zip((0..).step_by(TOKENS)) {
             for ((x, token), of_token) in x.iter().zip(&mut tokens).zip(&mut of_tokens) {
-                *of_token = token.quantize(x, greatest_magnitude(x.iter().copied()), HIGHEST);
+                *of_token = token.quantize::<N, 127>(x, N::greatest_magnitude(x));
             }
             let rows = self.factors.chunks(IN.div_ceil(GROUP).max(1)).zip(self.integers.chunks(IN.div_ceil(2).max(1)));
             let mut rows = rows.zip(self.scales);
             for column in (0..OUT).step_by(M::LANES) {
                 let count = M::LANES.min(OUT - column);
-                let mut products = [[0.0; LONGEST]; TOKENS];
+                let mut products = [[N::ZERO; LONGEST]; TOKENS];
                 for (lane, ((factors, integers), scale)) in rows.by_ref().take(count).enumerate().take(LONGEST) {
                     w.set(|w| unpack(factors, integers, w));
                     for (((products, token), of_token), _) in products.iter_mut().zip(&tokens).zip(of_tokens).zip(x) {
-                        products[lane] = token.dot_row(&w) as f32 * (of_token * scale);
+                        products[lane] = N::product(token.dot_row(&w), N::times(of_token, N::factor(*scale)));
                     }
                 }
                 for (row, products) in (first..).zip(&products).take(x.len()) {

@@ -16,29 +16,30 @@ pub(crate) use int4::MultiplyInt4;
 pub(crate) use row::{HIGHEST_OF_ATTENTION, Row};
 
 use super::Epilogue;
-use crate::machine::{Machine, Work};
+use crate::{
+    machine::{LaneWork, Lanes},
+    number::Number,
+};
 
 /// Numbers in a vector, at most.
 const LONGEST: usize = 16;
 
 /// x diag(scales) wᵀ, where x is quantised row by row.
-pub(crate) struct Multiply<'a, E, const IN: usize, const OUT: usize> {
-    pub(crate) x: &'a [[f32; IN]],
+pub(crate) struct Multiply<'a, N, E, const IN: usize, const OUT: usize> {
+    pub(crate) x: &'a [[N; IN]],
     pub(crate) scales: &'a [f32; OUT],
     pub(crate) w: &'a [[i8; IN]; OUT],
     pub(crate) then: E,
 }
 
-impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN, OUT> {
-    type Output = ();
-
+impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> LaneWork<N> for Multiply<'_, N, E, IN, OUT> {
     #[inline(always)]
-    fn run<M: Machine>(mut self, m: M) {
+    fn run<M: Lanes<Number = N>>(mut self, m: M) {
         const { assert!(IN <= 1 << 17, "the sum of more than 2¹⁷ products may not fit 32 bits") }
         let (fours, rest) = self.x.as_chunks::<4>();
         let mut row = 0;
         if !fours.is_empty() {
-            let mut tokens = Tokens::ZERO;
+            let mut tokens = Tokens::zero();
             for x in fours {
                 tokens.quantize(x);
                 self.four(m, row, &tokens);
@@ -46,7 +47,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
             }
         }
         for x in rest {
-            let mut tokens = Tokens::ZERO;
+            let mut tokens = Tokens::zero();
             tokens.quantize(core::array::from_ref(x));
             self.one(m, row, &tokens);
             row += 1;
@@ -54,10 +55,10 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for Multiply<'_, E, IN
     }
 }
 
-impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
+impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> Multiply<'_, N, E, IN, OUT> {
     /// Four tokens: each row of w is read once for all of them.
     #[inline(always)]
-    fn four<M: Machine>(&mut self, m: M, row: usize, tokens: &Tokens<4, IN>) {
+    fn four<M: Lanes<Number = N>>(&mut self, m: M, row: usize, tokens: &Tokens<N, 4, IN>) {
         let mut done = 0;
         if const { M::LANES == 4 } {
             for (w, scales) in self.w.as_chunks::<4>().0.iter().zip(self.scales.as_chunks::<4>().0) {
@@ -70,13 +71,13 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
                 done += 4;
             }
         }
-        let mut products = [[0.0; LONGEST]; 4];
+        let mut products = [[N::ZERO; LONGEST]; 4];
         let (w, scales) = (self.w.get(done..).unwrap_or_default(), self.scales.get(done..).unwrap_or_default());
         for (w, scales) in w.chunks(M::LANES).zip(scales.chunks(M::LANES)) {
             for (lane, (w, scale)) in w.iter().zip(scales).enumerate().take(LONGEST) {
                 let sums = four_by_one(tokens, w);
                 for ((products, sum), of_token) in products.iter_mut().zip(sums).zip(tokens.scales) {
-                    products[lane] = sum as f32 * (of_token * scale);
+                    products[lane] = N::product(sum, N::times(of_token, N::factor(*scale)));
                 }
             }
             for (r, products) in products.iter().enumerate() {
@@ -88,7 +89,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
 
     /// One token and, as long as there are as many, four rows of w.
     #[inline(always)]
-    fn one<M: Machine>(&mut self, m: M, row: usize, tokens: &Tokens<1, IN>) {
+    fn one<M: Lanes<Number = N>>(&mut self, m: M, row: usize, tokens: &Tokens<N, 1, IN>) {
         let [of_token] = tokens.scales;
         let mut done = 0;
         if const { M::LANES == 4 } {
@@ -97,7 +98,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
                 done += 4;
             }
         }
-        let mut products = [0.0; LONGEST];
+        let mut products = [N::ZERO; LONGEST];
         let (w, scales) = (self.w.get(done..).unwrap_or_default(), self.scales.get(done..).unwrap_or_default());
         for (w, scales) in w.chunks(M::LANES).zip(scales.chunks(M::LANES)) {
             let ((w_fours, w_rest), (scale_fours, scale_rest)) = (w.as_chunks::<4>(), scales.as_chunks::<4>());
@@ -106,7 +107,7 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Multiply<'_, E, IN, OUT> {
             }
             for ((w, scale), product) in w_rest.iter().zip(scale_rest).zip(products.iter_mut().skip(4 * w_fours.len()))
             {
-                *product = one_by_one(tokens, w) as f32 * (of_token * scale);
+                *product = N::product(one_by_one(tokens, w), N::times(of_token, N::factor(*scale)));
             }
             self.then.store(m, row, done, w.len(), m.load(&products));
             done += w.len();
@@ -122,23 +123,42 @@ fn dot<'a>(x: impl Iterator<Item = &'a i16>, w: &[i8]) -> i32 {
 
 /// The products of four tokens with four rows of w, token by token.
 #[inline(always)]
-fn four_by_four<const IN: usize>(tokens: &Tokens<4, IN>, w: &[[i8; IN]; 4], scales: &[f32; 4]) -> [[f32; 4]; 4] {
-    let ([w0, w1, w2, w3], [s0, s1, s2, s3], [t0, t1, t2, t3]) = (w, *scales, tokens.scales);
+fn four_by_four<N: Number, const IN: usize>(
+    tokens: &Tokens<N, 4, IN>,
+    w: &[[i8; IN]; 4],
+    scales: &[f32; 4],
+) -> [[N; 4]; 4] {
+    let ([w0, w1, w2, w3], [t0, t1, t2, t3]) = (w, tokens.scales);
+    let scales = scales.map(N::factor);
     let [a0, b0, c0, d0] = four_by_one(tokens, w0);
     let [a1, b1, c1, d1] = four_by_one(tokens, w1);
     let [a2, b2, c2, d2] = four_by_one(tokens, w2);
     let [a3, b3, c3, d3] = four_by_one(tokens, w3);
     [
-        [a0 as f32 * (t0 * s0), a1 as f32 * (t0 * s1), a2 as f32 * (t0 * s2), a3 as f32 * (t0 * s3)],
-        [b0 as f32 * (t1 * s0), b1 as f32 * (t1 * s1), b2 as f32 * (t1 * s2), b3 as f32 * (t1 * s3)],
-        [c0 as f32 * (t2 * s0), c1 as f32 * (t2 * s1), c2 as f32 * (t2 * s2), c3 as f32 * (t2 * s3)],
-        [d0 as f32 * (t3 * s0), d1 as f32 * (t3 * s1), d2 as f32 * (t3 * s2), d3 as f32 * (t3 * s3)],
+        scaled([a0, a1, a2, a3], t0, scales),
+        scaled([b0, b1, b2, b3], t1, scales),
+        scaled([c0, c1, c2, c3], t2, scales),
+        scaled([d0, d1, d2, d3], t3, scales),
     ]
 }
 
 /// The products of a token with four rows of w.
 #[inline(always)]
-fn one_by_four_scaled<const IN: usize>(tokens: &Tokens<1, IN>, w: &[[i8; IN]; 4], scales: &[f32; 4]) -> [f32; 4] {
-    let ([a, b, c, d], [s0, s1, s2, s3], [t]) = (one_by_four(tokens, w), *scales, tokens.scales);
-    [a as f32 * (t * s0), b as f32 * (t * s1), c as f32 * (t * s2), d as f32 * (t * s3)]
+fn one_by_four_scaled<N: Number, const IN: usize>(
+    tokens: &Tokens<N, 1, IN>,
+    w: &[[i8; IN]; 4],
+    scales: &[f32; 4],
+) -> [N; 4] {
+    scaled(one_by_four(tokens, w), tokens.scales[0], scales.map(N::factor))
+}
+
+/// Sums of the products of integers, times the scales of a token and of outputs.
+#[inline(always)]
+pub(crate) fn scaled<N: Number>([a, b, c, d]: [i32; 4], of_token: N::Factor, [s, t, u, v]: [N::Factor; 4]) -> [N; 4] {
+    [
+        N::product(a, N::times(of_token, s)),
+        N::product(b, N::times(of_token, t)),
+        N::product(c, N::times(of_token, u)),
+        N::product(d, N::times(of_token, v)),
+    ]
 }

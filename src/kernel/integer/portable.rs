@@ -1,22 +1,25 @@
 //! Sums of integer products in portable Rust.
 
 use super::Row;
-use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
+use crate::number::Number;
 
 /// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
-pub(super) struct Tokens<const T: usize, const IN: usize> {
+pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
     integers: [[i16; IN]; T],
-    pub(super) scales: [f32; T],
+    pub(super) scales: [N::Factor; T],
 }
 
-impl<const T: usize, const IN: usize> Tokens<T, IN> {
-    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [0.0; T] };
+impl<N: Number, const T: usize, const IN: usize> Tokens<N, T, IN> {
+    #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Self { integers: [[0; IN]; T], scales: [N::factor(0.0); T] }
+    }
 
     #[inline(always)]
-    pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
+    pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
         for ((integers, of_token), x) in self.integers.iter_mut().zip(&mut self.scales).zip(x) {
-            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
-            integers.iter_mut().zip(x).for_each(|(q, x)| *q = nearest(x * inverse));
+            let (scale, inverse) = N::scales::<127>(N::greatest_magnitude(x));
+            integers.iter_mut().zip(x).for_each(|(q, x)| *q = x.nearest(inverse));
             *of_token = scale;
         }
     }
@@ -29,19 +32,19 @@ fn dot<const IN: usize>(x: &[i16; IN], w: &[i8; IN]) -> i32 {
 
 /// The products of four tokens with a row of w.
 #[inline(always)]
-pub(super) fn four_by_one<const IN: usize>(x: &Tokens<4, IN>, w: &[i8; IN]) -> [i32; 4] {
+pub(super) fn four_by_one<N: Number, const IN: usize>(x: &Tokens<N, 4, IN>, w: &[i8; IN]) -> [i32; 4] {
     x.integers.each_ref().map(|x| dot(x, w))
 }
 
 /// The products of a token with four rows of w.
 #[inline(always)]
-pub(super) fn one_by_four<const IN: usize>(x: &Tokens<1, IN>, w: &[[i8; IN]; 4]) -> [i32; 4] {
+pub(super) fn one_by_four<N: Number, const IN: usize>(x: &Tokens<N, 1, IN>, w: &[[i8; IN]; 4]) -> [i32; 4] {
     w.each_ref().map(|w| dot(&x.integers[0], w))
 }
 
 /// The product of a token with a row of w.
 #[inline(always)]
-pub(super) fn one_by_one<const IN: usize>(x: &Tokens<1, IN>, w: &[i8; IN]) -> i32 {
+pub(super) fn one_by_one<N: Number, const IN: usize>(x: &Tokens<N, 1, IN>, w: &[i8; IN]) -> i32 {
     dot(&x.integers[0], w)
 }
 

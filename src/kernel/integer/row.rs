@@ -1,15 +1,11 @@
 //! A row of integers of more than 8 bits, against rows of 8: what is looked up by attention.
 
 use super::{four_dots, in_order, one_dot};
-use crate::{
-    integer::{nearest, scales},
-    message::Message,
-    plain::Zero,
-};
+use crate::{message::Message, number::Number, plain::Zero};
 use zerocopy::FromZeros;
 
 /// The greatest magnitude of queries and weights of attention. With it, the sum of 8192 products fits 32 bits.
-pub(crate) const HIGHEST_OF_ATTENTION: f32 = 2047.0;
+pub(crate) const HIGHEST_OF_ATTENTION: i16 = 2047;
 
 /// Up to `N` integers. Aligned as LDRD asks.
 #[derive(Debug, FromZeros)]
@@ -23,14 +19,18 @@ impl<const N: usize> Zero for Row<N> {
 }
 
 impl<const N: usize> Row<N> {
-    /// Becomes the numbers `x`, up to a magnitude, as integers of up to `highest` times a scale, which is returned.
+    /// Becomes the numbers `x`, up to a magnitude, as integers of up to `HIGHEST` times a scale, which is returned.
     #[inline(always)]
-    pub(crate) fn quantize(&mut self, x: &[f32], greatest_magnitude: f32, highest: f32) -> f32 {
-        let (scale, inverse) = scales(greatest_magnitude, highest);
+    pub(crate) fn quantize<X: Number, const HIGHEST: i16>(
+        &mut self,
+        x: &[X],
+        greatest_magnitude: X::Magnitude,
+    ) -> X::Factor {
+        let (scale, inverse) = X::scales::<HIGHEST>(greatest_magnitude);
         let integers = self.integers.get_mut(..x.len()).unwrap_or_default();
         let ((fours, rest), (x, x_rest)) = (integers.as_chunks_mut::<4>(), x.as_chunks::<4>());
-        fours.iter_mut().zip(x).for_each(|(q, x)| *q = in_order(x.map(|x| nearest(x * inverse))));
-        rest.iter_mut().zip(x_rest).for_each(|(q, x)| *q = nearest(x * inverse));
+        fours.iter_mut().zip(x).for_each(|(q, x)| *q = in_order(x.map(|x| x.nearest(inverse))));
+        rest.iter_mut().zip(x_rest).for_each(|(q, x)| *q = x.nearest(inverse));
         scale
     }
 

@@ -14,7 +14,7 @@ use portable::{STRIP, of_eights, of_row, row_of_panel};
 use vldm::{STRIP, of_eights, of_row, row_of_panel};
 
 use super::{Epilogue, PANEL, Product};
-use crate::machine::{Machine, Plain};
+use crate::machine::{Lanes, Machine, Plain};
 
 /// Four rows by four columns, or a row of sixteen.
 type Tile = [[f32; 4]; 4];

@@ -1,7 +1,7 @@
 //! A row alone, in Rust.
 
 use super::{PANEL, Tile, add, four};
-use crate::machine::{Machine, Plain};
+use crate::machine::{Lanes, Machine, Plain};
 
 /// Columns that [`of_row`] multiplies with.
 pub(super) const STRIP: usize = 8;

@@ -24,12 +24,14 @@ mod softmax;
 
 pub use activation::{gelu, gelu_tanh, silu};
 pub use norm::layer_norm;
+pub(crate) use norm::normalize;
 pub use softmax::softmax;
+pub(crate) use softmax::{LOG2_E, exponentials};
+
+use crate::number::Factor;
 
 /// Bits after the point.
 const POINT: u32 = 16;
-/// 1
-const ONE: i32 = 1 << POINT;
 
 /// The fixed-point number nearest to `x`, by integer operations alone; the greatest or least one if that is not in range, 0 of a NaN.
 #[must_use]
@@ -52,5 +54,19 @@ pub const fn from_f32(x: f32) -> i32 {
 /// The floating-point number that a fixed-point number is, or is nearest to.
 #[must_use]
 pub const fn to_f32(x: i32) -> f32 {
-    x as f32 / ONE as f32
+    let magnitude = Factor::of(x.unsigned_abs()).times(Factor::power_of_two(-(POINT as i32))).to_f32();
+    if x < 0 { -magnitude } else { magnitude }
+}
+
+/// a b, rounded down; the greatest or least number if that is not in range.
+#[inline(always)]
+pub(crate) const fn multiply(a: i32, b: i32) -> i32 {
+    let product = (a as i64 * b as i64) >> POINT;
+    if product as i32 as i64 == product {
+        product as i32
+    } else if product < 0 {
+        i32::MIN
+    } else {
+        i32::MAX
+    }
 }

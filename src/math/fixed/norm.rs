@@ -7,8 +7,17 @@ use super::POINT;
 /// `weight` is γ, `bias` β, and ε at least 0. Features that lie 32,768 or more from the mean are taken to lie as far as is possible.
 /// PyTorch: `nn.LayerNorm(D, eps)`.
 pub fn layer_norm<const D: usize>(x: &mut [i32; D], weight: &[i32; D], bias: &[i32; D], epsilon: f32) {
-    const { assert!(D <= 1 << 15, "LayerNorm of fixed-point numbers: at most 32,768 features") }
-    let sum: i64 = x.iter().map(|x| i64::from(*x)).sum();
+    normalize::<true, D>(x, weight.iter().copied().zip(bias.iter().copied()), epsilon);
+}
+
+/// LayerNorm, or RMSNorm, which takes the mean for 0, of which `affine` is γ and β.
+pub(crate) fn normalize<const CENTRED: bool, const D: usize>(
+    x: &mut [i32; D],
+    affine: impl Iterator<Item = (i32, i32)>,
+    epsilon: f32,
+) {
+    const { assert!(D <= 1 << 15, "norms of fixed-point numbers: at most 32,768 features") }
+    let sum = if CENTRED { x.iter().map(|x| i64::from(*x)).sum() } else { 0i64 };
     let mean = mean(sum, D);
     let mut greatest = 0;
     for x in &mut *x {
@@ -32,9 +41,9 @@ pub fn layer_norm<const D: usize>(x: &mut [i32; D], weight: &[i32; D], bias: &[i
     let deviation = ((variance << (2 * lead).min(63)) >> 32) as u32;
     let inverse = (i32::MAX as u32).checked_div(deviation.isqrt()).unwrap_or_default() << 14;
     let down = 20u32.saturating_sub(lead);
-    for (x, (weight, bias)) in x.iter_mut().zip(weight.iter().zip(bias)) {
+    for (x, (weight, bias)) in x.iter_mut().zip(affine) {
         let normal = ((i64::from(*x) * i64::from(inverse)) >> 32) as i32 >> down;
-        let y = ((i64::from(normal) * i64::from(*weight)) >> POINT) + i64::from(*bias);
+        let y = ((i64::from(normal) * i64::from(weight)) >> POINT) + i64::from(bias);
         *x = i32::try_from(y).unwrap_or(if y < 0 { i32::MIN } else { i32::MAX });
     }
 }

@@ -8,14 +8,7 @@ use super::POINT;
 pub fn softmax(x: &mut [i32]) {
     let (x, beyond) = x.split_at_mut_checked(x.len().min(1 << 15)).unwrap_or_default();
     beyond.fill(0);
-    let max = x.iter().fold(i32::MIN, |max, x| max.max(*x));
-    // Exponentials have 30 bits after the point here, since many that are small make a sum that is not.
-    let mut sum = 0u64;
-    for x in &mut *x {
-        let y = exp_of_difference(max, *x);
-        sum += u64::from(y);
-        *x = y as i32;
-    }
+    let sum = exponentials(x, LOG2_E);
     // The sum, which is at least 2³⁰ or so, is s 2^shift with an s of 16 bits.
     let shift = 48u32.saturating_sub(sum.leading_zeros()).clamp(1, 31);
     let inverse = (i32::MAX as u32).checked_div((sum >> shift) as u32).unwrap_or_default();
@@ -25,12 +18,27 @@ pub fn softmax(x: &mut [i32]) {
     }
 }
 
+/// 2²⁴ log₂ e
+pub(crate) const LOG2_E: u32 = 24_204_406;
+
+/// Replaces scores by 2³⁰ exp(x - max x), where `scale` is [`LOG2_E`], or a multiple of it, by which scores are multiplied first; the sum of
+/// those. So many bits, since many that are small make a sum that is not.
+pub(crate) fn exponentials(x: &mut [i32], scale: u32) -> u64 {
+    let max = x.iter().fold(i32::MIN, |max, x| max.max(*x));
+    let mut sum = 0u64;
+    for x in x {
+        let y = exp_of_difference(max, *x, scale);
+        sum += u64::from(y);
+        *x = y as i32;
+    }
+    sum
+}
+
 /// exp(x - max), of which 2³⁰ are 1, for an x of up to max: 2⁻ᵗ with t = (max - x) log₂ e, n whole and a fraction f.
 #[inline(always)]
-fn exp_of_difference(max: i32, x: i32) -> u32 {
-    const LOG2_E: u64 = 94_548; // 2¹⁶ / ln 2
-    let t = u64::from(max.wrapping_sub(x) as u32) * LOG2_E;
-    let (n, f) = ((t >> (2 * POINT)) as u32, (t >> (POINT + 1)) as i32 & 0x7fff);
+fn exp_of_difference(max: i32, x: i32, scale: u32) -> u32 {
+    let t = u64::from(max.wrapping_sub(x) as u32) * u64::from(scale);
+    let (n, f) = ((t >> (24 + POINT)) as u32, (t >> (24 + POINT - 15)) as i32 & 0x7fff);
     // 2⁻ᶠ, a polynomial of degree 4 within 2e-6, and roundings.
     let y = 448;
     let y = ((y * f) >> 15) - 3_488;
