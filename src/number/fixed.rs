@@ -1,6 +1,6 @@
 //! `i32`: fixed-point numbers with 16 bits after the point. No function here has a floating-point operation; an `f32` is taken apart as bits.
 
-use super::{Factor, Number};
+use super::{Factor, Number, rounded};
 use crate::{
     machine::{Integers, LaneWork, Lanes},
     math::{fixed, turned},
@@ -163,6 +163,6 @@ impl Number for i32 {
     fn store<const D: usize>(token: &[Self; D], integers: &mut [i8; D]) -> f32 {
         let (scale, inverse) = Self::scales::<127>(Self::greatest_magnitude(token));
         integers.iter_mut().zip(token).for_each(|(q, x)| *q = x.nearest(inverse) as i8);
-        scale.to_f32()
+        rounded(scale.to_f32())
     }
 }

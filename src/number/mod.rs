@@ -111,3 +111,8 @@ pub trait Number: Copy + Debug + PartialEq + Zero + FromZeros + Send + Sync + 's
     #[doc(hidden)]
     fn store<const D: usize>(token: &[Self; D], integers: &mut [i8; D]) -> f32;
 }
+
+/// The scale of a stored token, of 16 bits: so 127 times it is exact, and a token that was read is stored as it was.
+const fn rounded(scale: f32) -> f32 {
+    f32::from_bits((scale.to_bits() + 0x80) & !0xff)
+}

@@ -1,6 +1,6 @@
 //! `f32`.
 
-use super::Number;
+use super::{Number, rounded};
 use crate::{
     integer,
     machine::{LaneWork, Lanes, Machine, Work, dispatch},
@@ -160,8 +160,7 @@ impl Number for f32 {
 
     fn store<const D: usize>(token: &[Self; D], integers: &mut [i8; D]) -> Self {
         let (exact, _) = Self::scales::<127>(Self::greatest_magnitude(token));
-        // Of 16 bits: so 127 times it is exact, and a token that was read is stored as it was.
-        let scale = if exact.is_finite() { Self::from_bits((exact.to_bits() + 0x80) & !0xff) } else { exact };
+        let scale = if exact.is_finite() { rounded(exact) } else { exact };
         let (scale, inverse) = if scale < Self::MIN_POSITIVE { (0.0, 0.0) } else { (scale, 1.0 / scale) };
         integers.iter_mut().zip(token).for_each(|(q, x)| *q = x.nearest(inverse) as i8);
         scale

@@ -46,6 +46,9 @@ macro_rules! formats {
 formats! {
     int8: Int8;
     int4: Int4;
+    integer_only: IntegerOnly<Int8>;
+    integer_only_of_8_bits: Int8Stream<IntegerOnly<Int8>>;
+    integer_only_of_4_bits: IntegerOnly<Int4>;
     int8_cache: Int8Cache<f32>;
     int8_stream: Int8Stream<f32>;
     all_of_8_bits: Int8Stream<Int8Cache<Int8>>;

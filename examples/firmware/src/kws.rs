@@ -5,7 +5,7 @@ use crate::{
     models::{Kws, KwsInput, KwsMemory, YES},
     report,
 };
-use constformer::{Format, Plan};
+use constformer::{Format, Plan, math::fixed::from_f32};
 
 /// The features of someone who says "yes", in flash.
 pub static INPUT: KwsInput = {
@@ -22,7 +22,7 @@ pub static REFERENCE: [f32; 12] = {
 };
 
 /// Whether the model hears the word, with logits that differ from the reference's by no more than `tolerance`. Reports their bits, and how many
-/// instructions a multiply-add takes.
+/// instructions a multiply-add takes. Compares them as fixed-point numbers, so that a program has floating-point operations only if its model has.
 pub fn hears<T: Format>(kws: &Kws<12, T>, memory: &mut KwsMemory<T>, tolerance: f32) -> bool {
     let mut answer = None;
     let instructions = board::count(|| answer = kws.forward(&INPUT, memory).ok());
@@ -33,7 +33,8 @@ pub fn hears<T: Format>(kws: &Kws<12, T>, memory: &mut KwsMemory<T>, tolerance: 
     report::number("kws.flash", size_of::<Kws<12, T>>() as u32);
     report::number("kws.memory", size_of::<KwsMemory<T>>() as u32);
     report::ratio("kws.multiply-add", instructions, Plan::<Kws, 99, 4>::MACS as u32);
-    let near = logits.iter().zip(&REFERENCE).all(|(x, y)| (x - y).abs() < tolerance);
+    let (logits, reference) = (logits.map(from_f32), REFERENCE.map(from_f32));
+    let near = logits.iter().zip(&reference).all(|(x, y)| x.abs_diff(*y) < from_f32(tolerance).unsigned_abs());
     near && logits.iter().enumerate().all(|(class, logit)| class == YES || *logit < logits[YES])
 }
 

@@ -1,8 +1,8 @@
 //! The models, as types, and their working memory: four tokens at a time, as on a microcontroller also on a host.
 
 use constformer::{
-    CachedMemory, Classifier, Decoder, Encoder, FirstToken, Int8, Int8Cache, Int8Stream, Kwt, LanguageModel, Llama,
-    Memory, PatchEmbedding, TokenEmbedding, Vit,
+    CachedMemory, Classifier, Decoder, Encoder, FirstToken, Int8, Int8Cache, Int8Stream, IntegerOnly, Kwt,
+    LanguageModel, Llama, Memory, PatchEmbedding, TokenEmbedding, Vit,
 };
 
 /// The vision transformer of the example `digits`.
@@ -17,6 +17,8 @@ pub type Kws<const LAYERS: usize = 12, T = f32> =
 pub type KwsInt8 = Kws<12, Int8>;
 /// The same weights, and keys, values and the tokens between layers in 8 bits as well.
 pub type KwsSmall = Kws<12, Int8Stream<Int8Cache<Int8>>>;
+/// The same weights, and no floating-point numbers.
+pub type KwsIntegers = Kws<12, Int8Stream<IntegerOnly<Int8>>>;
 /// The working memory.
 pub type KwsMemory<T = f32> = Memory<Kws<12, T>, 99, 4>;
 /// What it is given.
