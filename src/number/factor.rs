@@ -15,7 +15,7 @@ impl Factor {
 
     /// n
     pub(crate) const fn of(n: u32) -> Self {
-        let up = n.leading_zeros() as i32 - 1;
+        let up = n.leading_zeros().cast_signed() - 1;
         Self { m: if up < 0 { n >> 1 } else { n << (up & 31) }, e: -up }
     }
 
@@ -30,13 +30,13 @@ impl Factor {
         let x = (x.cast_signed() + (((rest >> 31) * x.cast_signed()) >> 31)) as u32;
         // n = d 2^(32 - lead), so 1 / n = x 2^(lead - 94).
         let (m, more) = if x >> 31 == 1 { (x >> 1, 1) } else { (x, 0) };
-        Self { m, e: lead as i32 - 94 + more }
+        Self { m, e: lead.cast_signed() - 94 + more }
     }
 
     /// A floating-point number of 0 or more; 0 if it is subnormal.
     #[inline(always)]
     pub(crate) const fn from_f32(x: f32) -> Self {
-        let (exponent, fraction) = ((x.to_bits() >> 23 & 0xff) as i32, x.to_bits() & 0x007f_ffff);
+        let (exponent, fraction) = ((x.to_bits() >> 23 & 0xff).cast_signed(), x.to_bits() & 0x007f_ffff);
         Self { m: if exponent == 0 { 0 } else { (fraction | 0x0080_0000) << 7 }, e: exponent - 157 }
     }
 
@@ -60,7 +60,7 @@ impl Factor {
         // Of 61 or 62 bits.
         let high = (product >> 30) as u32;
         let more = high >> 31;
-        Self { m: high >> more, e: self.e + other.e + 30 + more as i32 }
+        Self { m: high >> more, e: self.e + other.e + 30 + more.cast_signed() }
     }
 
     /// 2ⁿ times this factor times x, rounded to an integer; the greatest or least one if that is not in range.

@@ -50,7 +50,7 @@ impl Number for i32 {
     }
 
     fn mean(sum: i64, count: usize) -> Self {
-        sum.checked_div(count as i64).unwrap_or_default() as Self
+        i64::try_from(count).ok().and_then(|count| sum.checked_div(count)).unwrap_or_default() as Self
     }
 
     fn rotation(turn: u64) -> impl Fn(Self, Self) -> (Self, Self) {
@@ -127,7 +127,7 @@ impl Number for i32 {
     fn scales<const HIGHEST: i16>(greatest_magnitude: u32) -> (Factor, Inverse) {
         let up = greatest_magnitude.leading_zeros().saturating_sub(1);
         let highest = (HIGHEST as u32) << 20;
-        let factor = highest.checked_div(greatest_magnitude << up >> 15).unwrap_or_default() as Self;
+        let factor = highest.checked_div(greatest_magnitude << up >> 15).unwrap_or_default().cast_signed();
         let scale = const { Factor::reciprocal(HIGHEST as u64).times(Factor::power_of_two(-16)) };
         (Factor::of(greatest_magnitude).times(scale), Inverse { up, factor })
     }

@@ -44,6 +44,7 @@ pub trait Number: Copy + Debug + PartialEq + Zero + FromZeros + Send + Sync + 's
 
     /// a + b
     #[doc(hidden)]
+    #[must_use]
     fn plus(self, other: Self) -> Self;
     #[doc(hidden)]
     fn sum(self) -> Self::Sum;
