@@ -14,7 +14,7 @@ const GREATEST_FACTOR: f32 = 255.0;
 
 /// Writes a row of numbers as integers; returns their scale.
 pub(crate) fn quantize(
-    numbers: impl Iterator<Item = f32> + Clone,
+    numbers: &(impl Iterator<Item = f32> + Clone),
     columns: usize,
     factors: &mut [u8],
     integers: &mut [u8],
@@ -67,7 +67,7 @@ const fn halves(byte: u8) -> [i16; 2] {
 
 fn put(integers: &mut [u8], column: usize, q: i8) {
     if let Some(byte) = integers.get_mut(column / 2) {
-        let half = (q + 8).cast_unsigned();
+        let half = q.wrapping_add(8).cast_unsigned() & 15; // NaN may be any integer
         *byte = if column.is_multiple_of(2) { *byte & 0xf0 | half } else { *byte & 15 | half << 4 };
     }
 }
