@@ -5,8 +5,8 @@ mod common;
 
 use common::random::Random;
 use constformer::{
-    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Int8Cache, Int8Stream, Layer,
-    Llama, Macs, Memory, Model, ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding,
+    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Int4, Int8, Int8Cache, Int8Stream,
+    Layer, Llama, Macs, Memory, Model, ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence, TextEmbedding,
     TextEncoder, TokenFormat, Vit, Working, Zero, boxed, forward_batch_parallel, model,
 };
 use rayon::ThreadPool;
@@ -96,6 +96,14 @@ fn memory_of_8_bits() {
     check::<Encoder<Bert, 2, 21, 35, 3, Int8Stream<Int8Cache<f32>>>, 21, 101, 3, 48>();
     check::<Encoder<Gpt2, 2, 21, 35, 3, Int8Stream<f32>>, 21, 101, 8, 5>();
     check::<Decoder<Llama, 2, 42, 67, 3, Int8Cache<f32>, 1, 14>, 42, 101, 5, 32>();
+}
+
+#[test]
+fn weights_of_integers() {
+    check::<Encoder<Bert, 2, 21, 35, 3, Int8>, 21, 101, 3, 48>();
+    check::<Encoder<Bert, 2, 21, 35, 3, Int4>, 21, 101, 3, 48>();
+    check::<Encoder<Gpt2, 2, 21, 67, 3, Int8Stream<Int8Cache<Int4>>>, 21, 101, 8, 5>();
+    check::<Decoder<Llama, 2, 42, 67, 3, Int4, 1, 14>, 42, 101, 5, 32>();
 }
 
 #[test]
