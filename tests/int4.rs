@@ -153,15 +153,15 @@ fn extreme_numbers() {
 /// The greatest sum that there is fits: all integers of the greatest magnitude, as many as are allowed.
 #[test]
 fn the_greatest_sum() {
-    static TOKEN: [f32; 9472] = [127.0; 9472];
-    let mut weights = boxed::<Linear<9472, 1, f32, NoBias>>();
+    static TOKEN: [f32; 8288] = [127.0; 8288];
+    let mut weights = boxed::<Linear<8288, 1, f32, NoBias>>();
     weights.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill(7.0));
-    let linear: Boxed<Linear<9472, 1, Int4, NoBias>> = quantize(&*weights);
-    let mut x = boxed::<Sequence<9472, 1>>();
+    let linear: Boxed<Linear<8288, 1, Int4, NoBias>> = quantize(&*weights);
+    let mut x = boxed::<Sequence<8288, 1>>();
     x.push(&TOKEN).unwrap();
     let mut y = Sequence::<1, 1>::new();
     linear.forward(&x, &mut y);
-    assert!((y.tokens()[0][0] / (7.0 * 127.0 * 9472.0) - 1.0).abs() < 1e-6);
+    assert!((y.tokens()[0][0] / (7.0 * 127.0 * 8288.0) - 1.0).abs() < 1e-6);
 }
 
 /// Numbers can be set one by one, with the step that their group has.

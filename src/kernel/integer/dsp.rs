@@ -7,7 +7,10 @@
 #![expect(unsafe_code, reason = "instructions that no intrinsic of stable Rust has")]
 
 use super::Row;
-use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
+use crate::{
+    integer::{HIGHEST, greatest_magnitude, nearest, scales},
+    integer4::{GROUP, get},
+};
 use core::arch::asm;
 
 /// `T` tokens as integers of -127 to 127 times a scale for each.
@@ -278,4 +281,221 @@ pub(super) fn one_dot(x: &[i16], w: &[i8]) -> i32 {
     let ((fours, rest), (w, w_rest)) = (x.get(..w.len()).unwrap_or(x).as_chunks::<4>(), w.as_chunks::<4>());
     let sums = fours.iter().zip(w).map(|([a, c, b, d], w)| super::dot([a, b, c, d].into_iter(), w));
     sums.sum::<i32>() + super::dot(rest.iter(), w_rest)
+}
+
+/// `T` tokens for weights of 4 bits: integers of -127 to 127 times a scale for each, times 16.
+///
+/// A weight stands in the highest of 16 bits, which makes it 4096 of it. So a sum of products is 65536 of it, and for the 32 products of a group,
+/// of up to 8 times 127 each, its upper half is the sum itself: what SMLATB multiplies with the factor.
+///
+/// By eights of features, each in the order in which a mask takes pairs from a word of weights: (0, 4), (1, 5), (2, 6), (3, 7). Of each eight the
+/// tokens one after the other. The features that are left over follow, token by token. Aligned as LDRD asks.
+#[repr(C, align(4))]
+pub(super) struct Int4Tokens<const T: usize, const IN: usize> {
+    integers: [[i16; IN]; T],
+    pub(super) scales: [f32; T],
+}
+
+impl<const T: usize, const IN: usize> Int4Tokens<T, IN> {
+    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [0.0; T] };
+
+    #[inline(always)]
+    pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
+        let (eights, rest) = self.integers.as_flattened_mut().split_at_mut(IN / 8 * 8 * T);
+        let eights = eights.as_chunks_mut::<8>().0;
+        for (token, x) in x.iter().enumerate() {
+            let (scale, inverse) = scales(greatest_magnitude(x.iter().copied()), HIGHEST);
+            if let Some(of_token) = self.scales.get_mut(token) {
+                *of_token = scale;
+            }
+            let (x_eights, x_rest) = x.as_chunks::<8>();
+            for (eight, [a, b, c, d, e, f, g, h]) in eights.iter_mut().skip(token).step_by(T).zip(x_eights) {
+                *eight = [a, e, b, f, c, g, d, h].map(|x| nearest(x * inverse) << 4);
+            }
+            for (q, x) in rest.iter_mut().skip(token * x_rest.len()).zip(x_rest) {
+                *q = nearest(x * inverse) << 4;
+            }
+        }
+    }
+
+    /// The sum of the products of the features that are left over.
+    #[inline(always)]
+    fn rest(&self, token: usize, factors: &[u8], w: &[u8]) -> i32 {
+        let (eights, len) = (IN / 8 * 8, IN % 8);
+        let x = self.integers.as_flattened().get(eights * T + token * len..).unwrap_or_default();
+        let products = x
+            .iter()
+            .take(len)
+            .zip(eights..)
+            .map(|(x, column)| i32::from(*x >> 4) * i32::from(get(factors, w, column).unwrap_or_default()));
+        products.sum()
+    }
+}
+
+/// The pairs of weights that are alone in their 16 bits.
+const HIGHEST_HALVES: u32 = 0xf000_f000;
+
+/// Eight inputs, a row of weights, four tokens.
+macro_rules! int4_four_tokens {
+    () => {
+        "ldr {w8}, [{w}], #4
+         and {w04}, {mask}, {w8}, lsl #12
+         and {w15}, {mask}, {w8}, lsl #8
+         ldrd {x0}, {x1}, [{x}, #16]
+         smlad {b}, {x0}, {w04}, {b}
+         smlad {b}, {x1}, {w15}, {b}
+         ldrd {x0}, {x1}, [{x}, #32]
+         smlad {c}, {x0}, {w04}, {c}
+         smlad {c}, {x1}, {w15}, {c}
+         ldrd {x0}, {x1}, [{x}, #48]
+         smlad {d}, {x0}, {w04}, {d}
+         smlad {d}, {x1}, {w15}, {d}
+         ldrd {x0}, {x1}, [{x}], #8
+         smlad {a}, {x0}, {w04}, {a}
+         smlad {a}, {x1}, {w15}, {a}
+         and {w04}, {mask}, {w8}, lsl #4
+         and {w15}, {mask}, {w8}
+         ldrd {x0}, {x1}, [{x}, #16]
+         smlad {b}, {x0}, {w04}, {b}
+         smlad {b}, {x1}, {w15}, {b}
+         ldrd {x0}, {x1}, [{x}, #32]
+         smlad {c}, {x0}, {w04}, {c}
+         smlad {c}, {x1}, {w15}, {c}
+         ldrd {x0}, {x1}, [{x}, #48]
+         smlad {d}, {x0}, {w04}, {d}
+         smlad {d}, {x1}, {w15}, {d}
+         ldrd {x0}, {x1}, [{x}], #56
+         smlad {a}, {x0}, {w04}, {a}
+         smlad {a}, {x1}, {w15}, {a}"
+    };
+}
+
+/// Eight inputs, a token, two rows of weights.
+macro_rules! int4_two_rows {
+    () => {
+        "ldr {w8}, [{w}], #4
+         ldr {v8}, [{v}], #4
+         ldrd {x0}, {x1}, [{x}], #8
+         and {pair}, {mask}, {w8}, lsl #12
+         smlad {a}, {x0}, {pair}, {a}
+         and {pair}, {mask}, {v8}, lsl #12
+         smlad {b}, {x0}, {pair}, {b}
+         and {pair}, {mask}, {w8}, lsl #8
+         smlad {a}, {x1}, {pair}, {a}
+         and {pair}, {mask}, {v8}, lsl #8
+         smlad {b}, {x1}, {pair}, {b}
+         ldrd {x0}, {x1}, [{x}], #8
+         and {pair}, {mask}, {w8}, lsl #4
+         smlad {a}, {x0}, {pair}, {a}
+         and {pair}, {mask}, {v8}, lsl #4
+         smlad {b}, {x0}, {pair}, {b}
+         and {pair}, {mask}, {w8}
+         smlad {a}, {x1}, {pair}, {a}
+         and {pair}, {mask}, {v8}
+         smlad {b}, {x1}, {pair}, {b}"
+    };
+}
+
+/// The products of four tokens with weights of a group, 65536 times. `$x` are 4 times as many integers as `$w`, and at a multiple of 4 bytes.
+macro_rules! int4_four {
+    ($x:ident: $integers:literal, $w:ident: $bytes:literal, $($eight:expr),*) => {{
+        let ($x, $w): (&[i16; $integers], &[u8; $bytes]) = ($x, $w);
+        let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
+        // SAFETY: each eight reads 4 bytes of w, at any address as LDR may, and 4 tokens of 8 integers of x, whose address is a multiple of 4; there
+        // are as many eights as w has words and x has 32 integers. It writes nothing but the registers named here, and the flags.
+        unsafe {
+            asm!($($eight,)*
+                x = inout(reg) $x.as_ptr() => _, w = inout(reg) $w.as_ptr() => _, mask = in(reg) HIGHEST_HALVES,
+                a = inout(reg) a, b = inout(reg) b, c = inout(reg) c, d = inout(reg) d,
+                x0 = out(reg) _, x1 = out(reg) _, w04 = out(reg) _, w15 = out(reg) _, w8 = out(reg) _,
+                options(nostack, readonly));
+        }
+        [a, b, c, d]
+    }};
+}
+
+/// The products of a token with weights of a group of two rows, 65536 times.
+macro_rules! int4_two {
+    ($x:ident: $integers:literal, $w:ident, $v:ident: $bytes:literal, $($eight:expr),*) => {{
+        let ($x, $w, $v): (&[i16; $integers], &[u8; $bytes], &[u8; $bytes]) = ($x, $w, $v);
+        let (mut a, mut b) = (0i32, 0i32);
+        // SAFETY: each eight reads 4 bytes of each row, at any address as LDR may, and 8 integers of x, whose address is a multiple of 4; there are
+        // as many eights as a row has words and x has 8 integers. It writes nothing but the registers named here, and the flags.
+        unsafe {
+            asm!($($eight,)*
+                x = inout(reg) $x.as_ptr() => _, w = inout(reg) $w.as_ptr() => _, v = inout(reg) $v.as_ptr() => _,
+                mask = in(reg) HIGHEST_HALVES, a = inout(reg) a, b = inout(reg) b,
+                x0 = out(reg) _, x1 = out(reg) _, pair = out(reg) _, w8 = out(reg) _, v8 = out(reg) _,
+                options(nostack, readonly));
+        }
+        [a, b]
+    }};
+}
+
+/// The words of a row that are no whole group.
+#[inline(always)]
+fn after_groups<const IN: usize>(w: &[u8]) -> &[[u8; 4]] {
+    w.get(IN / GROUP * 16..).unwrap_or_default().as_chunks().0
+}
+
+/// Sums with those of a group, 65536 times, times its factor.
+#[inline(always)]
+fn add_group<const N: usize>(sums: &mut [i32; N], group: [i32; N], factor: u8) {
+    for (sum, group) in sums.iter_mut().zip(group) {
+        *sum += (group >> 16) * i32::from(factor);
+    }
+}
+
+/// The products of four tokens with a row of w: factors and integers.
+#[inline(always)]
+pub(super) fn int4_four_by_one<const IN: usize>(x: &Int4Tokens<4, IN>, factors: &[u8], w: &[u8]) -> [i32; 4] {
+    let mut sums = [0; 4];
+    let (groups, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP * 4);
+    for ((x, w), factor) in groups.as_chunks::<128>().0.iter().zip(w.as_chunks::<16>().0).zip(factors) {
+        let eight = int4_four!(
+            x: 128, w: 16,
+            int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!()
+        );
+        add_group(&mut sums, eight, *factor);
+    }
+    if const { !IN.is_multiple_of(GROUP) } {
+        let factor = factors.last().copied().unwrap_or_default();
+        for (x, w) in eights.as_chunks::<32>().0.iter().zip(after_groups::<IN>(w)).take(IN % GROUP / 8) {
+            add_group(&mut sums, int4_four!(x: 32, w: 4, int4_four_tokens!()), factor);
+        }
+        for (token, sum) in sums.iter_mut().enumerate() {
+            *sum += x.rest(token, factors, w);
+        }
+    }
+    sums
+}
+
+/// The products of a token with two rows of w.
+#[inline(always)]
+pub(super) fn int4_one_by_two<const IN: usize>(
+    x: &Int4Tokens<1, IN>,
+    [factors, other_factors]: [&[u8]; 2],
+    [w, v]: [&[u8]; 2],
+) -> [i32; 2] {
+    let mut sums = [0; 2];
+    let (groups, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP);
+    let rows = w.as_chunks::<16>().0.iter().zip(v.as_chunks::<16>().0).zip(factors.iter().zip(other_factors));
+    for (x, ((w, v), (factor, other_factor))) in groups.as_chunks::<32>().0.iter().zip(rows) {
+        let [a, b] = int4_two!(x: 32, w, v: 16, int4_two_rows!(), int4_two_rows!(), int4_two_rows!(), int4_two_rows!());
+        sums[0] += (a >> 16) * i32::from(*factor);
+        sums[1] += (b >> 16) * i32::from(*other_factor);
+    }
+    if const { !IN.is_multiple_of(GROUP) } {
+        let [factor, other_factor] =
+            [factors, other_factors].map(|factors| factors.last().copied().map_or(0, i32::from));
+        let rows = after_groups::<IN>(w).iter().zip(after_groups::<IN>(v));
+        for (x, (w, v)) in eights.as_chunks::<8>().0.iter().zip(rows).take(IN % GROUP / 8) {
+            let [a, b] = int4_two!(x: 8, w, v: 4, int4_two_rows!());
+            sums[0] += (a >> 16) * factor;
+            sums[1] += (b >> 16) * other_factor;
+        }
+        sums[0] += x.rest(0, factors, w);
+        sums[1] += x.rest(0, other_factors, v);
+    }
+    sums
 }

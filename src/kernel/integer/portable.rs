@@ -1,7 +1,11 @@
 //! Sums of integer products in portable Rust.
 
 use super::Row;
-use crate::integer::{HIGHEST, greatest_magnitude, nearest, scales};
+use crate::{
+    integer::{HIGHEST, greatest_magnitude, nearest, scales},
+    integer4::unpack,
+    plain::Zero,
+};
 
 /// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
 pub(super) struct Tokens<const T: usize, const IN: usize> {
@@ -69,4 +73,49 @@ pub(super) fn four_dots<const N: usize, const STRIDE: usize>(
 #[inline(always)]
 pub(super) fn one_dot(x: &[i16], w: &[i8]) -> i32 {
     super::dot(x.iter(), w)
+}
+
+/// `T` tokens for weights of 4 bits: integers of -127 to 127 times a scale for each.
+pub(super) struct Int4Tokens<const T: usize, const IN: usize> {
+    integers: [Row<IN>; T],
+    pub(super) scales: [f32; T],
+}
+
+impl<const T: usize, const IN: usize> Int4Tokens<T, IN> {
+    pub(super) const ZERO: Self = Self { integers: [const { Row::ZERO }; T], scales: [0.0; T] };
+
+    #[inline(always)]
+    pub(super) fn quantize(&mut self, x: &[[f32; IN]; T]) {
+        for ((integers, of_token), x) in self.integers.iter_mut().zip(&mut self.scales).zip(x) {
+            *of_token = integers.quantize(x, greatest_magnitude(x.iter().copied()), HIGHEST);
+        }
+    }
+}
+
+#[inline(always)]
+fn dot16<const IN: usize>(x: &Row<IN>, w: &Row<IN>) -> i32 {
+    x.integers.iter().zip(&w.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+}
+
+/// The products of four tokens with a row of w: factors and integers.
+#[inline(always)]
+pub(super) fn int4_four_by_one<const IN: usize>(x: &Int4Tokens<4, IN>, factors: &[u8], w: &[u8]) -> [i32; 4] {
+    let mut row = Row::ZERO;
+    unpack(factors, w, &mut row.integers);
+    x.integers.each_ref().map(|x| dot16(x, &row))
+}
+
+/// The products of a token with two rows of w.
+#[inline(always)]
+pub(super) fn int4_one_by_two<const IN: usize>(
+    x: &Int4Tokens<1, IN>,
+    factors: [&[u8]; 2],
+    [w0, w1]: [&[u8]; 2],
+) -> [i32; 2] {
+    let one = |factors, w| {
+        let mut row = Row::ZERO;
+        unpack(factors, w, &mut row.integers);
+        dot16(&x.integers[0], &row)
+    };
+    [one(factors[0], w0), one(factors[1], w1)]
 }
