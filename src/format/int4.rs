@@ -72,8 +72,7 @@ where
 {
     #[inline(never)]
     fn multiply(&self, x: &[[f32; IN]], then: impl Epilogue) {
-        let (factors, integers) = (self.factors.as_bytes(), self.integers.as_bytes());
-        dispatch(MultiplyInt4 { x, scales: &self.scales, factors, integers, then });
+        dispatch(MultiplyInt4 { x, scales: &self.scales, factors: &self.factors, integers: &self.integers, then });
     }
 }
 

@@ -396,40 +396,36 @@ macro_rules! int4_two_rows {
     };
 }
 
-/// The products of four tokens with weights of a group, 65536 times. `$x` are 4 times as many integers as `$w`, and at a multiple of 4 bytes.
-macro_rules! int4_four {
-    ($x:ident: $integers:literal, $w:ident: $bytes:literal, $($eight:expr),*) => {{
-        let ($x, $w): (&[i16; $integers], &[u8; $bytes]) = ($x, $w);
-        let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
-        // SAFETY: each eight reads 4 bytes of w, at any address as LDR may, and 4 tokens of 8 integers of x, whose address is a multiple of 4; there
-        // are as many eights as w has words and x has 32 integers. It writes nothing but the registers named here, and the flags.
-        unsafe {
-            asm!($($eight,)*
-                x = inout(reg) $x.as_ptr() => _, w = inout(reg) $w.as_ptr() => _, mask = in(reg) HIGHEST_HALVES,
-                a = inout(reg) a, b = inout(reg) b, c = inout(reg) c, d = inout(reg) d,
-                x0 = out(reg) _, x1 = out(reg) _, w04 = out(reg) _, w15 = out(reg) _, w8 = out(reg) _,
-                options(nostack, readonly));
-        }
-        [a, b, c, d]
-    }};
+/// The products of four tokens with four bytes of weights, 65536 times.
+#[inline(always)]
+fn int4_four_by_eight(x: &[i16; 32], w: &[u8; 4]) -> [i32; 4] {
+    let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
+    // SAFETY: it reads 4 bytes of w, at any address as LDR may, and 4 tokens of 8 integers of x, which lie in `Int4Tokens` after a multiple of 32
+    // integers, so that their address is a multiple of 4. It writes nothing but the registers named here, and the flags.
+    unsafe {
+        asm!(int4_four_tokens!(),
+            x = inout(reg) x.as_ptr() => _, w = inout(reg) w.as_ptr() => _, mask = in(reg) HIGHEST_HALVES,
+            a = inout(reg) a, b = inout(reg) b, c = inout(reg) c, d = inout(reg) d,
+            x0 = out(reg) _, x1 = out(reg) _, w04 = out(reg) _, w15 = out(reg) _, w8 = out(reg) _,
+            options(nostack, readonly));
+    }
+    [a, b, c, d]
 }
 
-/// The products of a token with weights of a group of two rows, 65536 times.
-macro_rules! int4_two {
-    ($x:ident: $integers:literal, $w:ident, $v:ident: $bytes:literal, $($eight:expr),*) => {{
-        let ($x, $w, $v): (&[i16; $integers], &[u8; $bytes], &[u8; $bytes]) = ($x, $w, $v);
-        let (mut a, mut b) = (0i32, 0i32);
-        // SAFETY: each eight reads 4 bytes of each row, at any address as LDR may, and 8 integers of x, whose address is a multiple of 4; there are
-        // as many eights as a row has words and x has 8 integers. It writes nothing but the registers named here, and the flags.
-        unsafe {
-            asm!($($eight,)*
-                x = inout(reg) $x.as_ptr() => _, w = inout(reg) $w.as_ptr() => _, v = inout(reg) $v.as_ptr() => _,
-                mask = in(reg) HIGHEST_HALVES, a = inout(reg) a, b = inout(reg) b,
-                x0 = out(reg) _, x1 = out(reg) _, pair = out(reg) _, w8 = out(reg) _, v8 = out(reg) _,
-                options(nostack, readonly));
-        }
-        [a, b]
-    }};
+/// The products of a token with four bytes of weights of two rows, 65536 times.
+#[inline(always)]
+fn int4_two_by_eight(x: &[i16; 8], w: &[u8; 4], v: &[u8; 4]) -> [i32; 2] {
+    let (mut a, mut b) = (0i32, 0i32);
+    // SAFETY: it reads 4 bytes of w and of v, at any address as LDR may, and 8 integers of x, which lie in `Int4Tokens` after a multiple of 8
+    // integers, so that their address is a multiple of 4. It writes nothing but the registers named here, and the flags.
+    unsafe {
+        asm!(int4_two_rows!(),
+            x = inout(reg) x.as_ptr() => _, w = inout(reg) w.as_ptr() => _, v = inout(reg) v.as_ptr() => _,
+            mask = in(reg) HIGHEST_HALVES, a = inout(reg) a, b = inout(reg) b,
+            x0 = out(reg) _, x1 = out(reg) _, pair = out(reg) _, w8 = out(reg) _, v8 = out(reg) _,
+            options(nostack, readonly));
+    }
+    [a, b]
 }
 
 /// The words of a row that are no whole group.
@@ -438,30 +434,61 @@ fn after_groups<const IN: usize>(w: &[u8]) -> &[[u8; 4]] {
     w.get(IN / GROUP * 16..).unwrap_or_default().as_chunks().0
 }
 
-/// Sums with those of a group, 65536 times, times its factor.
-#[inline(always)]
-fn add_group<const N: usize>(sums: &mut [i32; N], group: [i32; N], factor: u8) {
-    for (sum, group) in sums.iter_mut().zip(group) {
-        *sum += (group >> 16) * i32::from(factor);
-    }
-}
-
 /// The products of four tokens with a row of w: factors and integers.
 #[inline(always)]
 pub(super) fn int4_four_by_one<const IN: usize>(x: &Int4Tokens<4, IN>, factors: &[u8], w: &[u8]) -> [i32; 4] {
-    let mut sums = [0; 4];
-    let (groups, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP * 4);
-    for ((x, w), factor) in groups.as_chunks::<128>().0.iter().zip(w.as_chunks::<16>().0).zip(factors) {
-        let eight = int4_four!(
-            x: 128, w: 16,
-            int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!()
-        );
-        add_group(&mut sums, eight, *factor);
+    let (mut a, mut b, mut c, mut d) = (0i32, 0i32, 0i32, 0i32);
+    if IN >= GROUP && factors.len() >= IN / GROUP && w.len() >= IN / 2 {
+        // SAFETY: the loop runs IN / 32 times, at least once. It reads a factor, 4 words of w, at any address as LDR may, and 4 tokens of 32 integers
+        // of x, whose address is a multiple of 4: within the factors, the IN / 2 bytes of w and the 8 IN of x. It writes nothing but the
+        // registers named here, the flags, and 24 bytes that it puts on the stack and takes from there again, as there are no more registers:
+        // where factors are, the end of x, and the sums.
+        unsafe {
+            asm!(
+                "strd {w04}, {w15}, [sp, #-24]!
+                 mov {x0}, #0
+                 strd {x0}, {x0}, [sp, #8]
+                 strd {x0}, {x0}, [sp, #16]
+                 2:
+                 mov {a}, #0
+                 mov {b}, #0
+                 mov {c}, #0
+                 mov {d}, #0",
+                int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!(), int4_four_tokens!(),
+                "ldrd {w04}, {w15}, [sp]
+                 ldrb {w8}, [{w04}], #1
+                 str {w04}, [sp]
+                 ldrd {x0}, {x1}, [sp, #8]
+                 smlatb {x0}, {a}, {w8}, {x0}
+                 smlatb {x1}, {b}, {w8}, {x1}
+                 strd {x0}, {x1}, [sp, #8]
+                 ldrd {x0}, {x1}, [sp, #16]
+                 smlatb {x0}, {c}, {w8}, {x0}
+                 smlatb {x1}, {d}, {w8}, {x1}
+                 strd {x0}, {x1}, [sp, #16]
+                 cmp {x}, {w15}
+                 bne 2b
+                 ldrd {a}, {b}, [sp, #8]
+                 ldrd {c}, {d}, [sp, #16]
+                 add sp, sp, #24",
+                x = inout(reg) x.integers.as_ptr() => _,
+                w = inout(reg) w.as_ptr() => _,
+                w04 = inout(reg) factors.as_ptr() => _,
+                w15 = inout(reg) x.integers.as_ptr().cast::<i16>().add(IN / GROUP * GROUP * 4) => _,
+                mask = in(reg) HIGHEST_HALVES,
+                a = out(reg) a, b = out(reg) b, c = out(reg) c, d = out(reg) d,
+                x0 = out(reg) _, x1 = out(reg) _, w8 = out(reg) _,
+                options(readonly));
+        }
     }
+    let mut sums = [a, b, c, d];
     if const { !IN.is_multiple_of(GROUP) } {
-        let factor = factors.last().copied().unwrap_or_default();
+        let factor = factors.last().copied().map_or(0, i32::from);
+        let (_, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP * 4);
         for (x, w) in eights.as_chunks::<32>().0.iter().zip(after_groups::<IN>(w)).take(IN % GROUP / 8) {
-            add_group(&mut sums, int4_four!(x: 32, w: 4, int4_four_tokens!()), factor);
+            for (sum, eight) in sums.iter_mut().zip(int4_four_by_eight(x, w)) {
+                *sum += (eight >> 16) * factor;
+            }
         }
         for (token, sum) in sums.iter_mut().enumerate() {
             *sum += x.rest(token, factors, w);
@@ -474,28 +501,58 @@ pub(super) fn int4_four_by_one<const IN: usize>(x: &Int4Tokens<4, IN>, factors: 
 #[inline(always)]
 pub(super) fn int4_one_by_two<const IN: usize>(
     x: &Int4Tokens<1, IN>,
-    [factors, other_factors]: [&[u8]; 2],
+    factors: [&[u8]; 2],
     [w, v]: [&[u8]; 2],
 ) -> [i32; 2] {
-    let mut sums = [0; 2];
-    let (groups, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP);
-    let rows = w.as_chunks::<16>().0.iter().zip(v.as_chunks::<16>().0).zip(factors.iter().zip(other_factors));
-    for (x, ((w, v), (factor, other_factor))) in groups.as_chunks::<32>().0.iter().zip(rows) {
-        let [a, b] = int4_two!(x: 32, w, v: 16, int4_two_rows!(), int4_two_rows!(), int4_two_rows!(), int4_two_rows!());
-        sums[0] += (a >> 16) * i32::from(*factor);
-        sums[1] += (b >> 16) * i32::from(*other_factor);
+    let (mut a, mut b) = (0i32, 0i32);
+    let enough = factors.iter().all(|factors| factors.len() >= IN / GROUP) && w.len().min(v.len()) >= IN / 2;
+    if IN >= GROUP && enough {
+        // SAFETY: the loop runs IN / 32 times, at least once. It reads a factor and 4 words of weights of each row, at any address as LDR may, and
+        // 32 integers of x, whose address is a multiple of 4: within the factors, the IN / 2 bytes of w and of v and the 2 IN of x. It writes
+        // nothing but the registers named here, the flags, and 16 bytes that it puts on the stack and takes from there again, as there are
+        // no more registers: where the other factors are, the end of x, and the sums.
+        unsafe {
+            asm!(
+                "strd {w8}, {v8}, [sp, #-16]!
+                 mov {x0}, #0
+                 strd {x0}, {x0}, [sp, #8]
+                 2:
+                 mov {a}, #0
+                 mov {b}, #0",
+                int4_two_rows!(), int4_two_rows!(), int4_two_rows!(), int4_two_rows!(),
+                "ldrd {v8}, {pair}, [sp]
+                 ldrb {w8}, [{f}], #1
+                 ldrb {x0}, [{v8}], #1
+                 str {v8}, [sp]
+                 ldrd {x1}, {v8}, [sp, #8]
+                 smlatb {x1}, {a}, {w8}, {x1}
+                 smlatb {v8}, {b}, {x0}, {v8}
+                 strd {x1}, {v8}, [sp, #8]
+                 cmp {x}, {pair}
+                 bne 2b
+                 ldrd {a}, {b}, [sp, #8]
+                 add sp, sp, #16",
+                x = inout(reg) x.integers.as_ptr() => _,
+                w = inout(reg) w.as_ptr() => _,
+                v = inout(reg) v.as_ptr() => _,
+                f = inout(reg) factors[0].as_ptr() => _,
+                w8 = inout(reg) factors[1].as_ptr() => _,
+                v8 = inout(reg) x.integers.as_ptr().cast::<i16>().add(IN / GROUP * GROUP) => _,
+                mask = in(reg) HIGHEST_HALVES,
+                a = out(reg) a, b = out(reg) b,
+                x0 = out(reg) _, x1 = out(reg) _, pair = out(reg) _,
+                options(readonly));
+        }
     }
     if const { !IN.is_multiple_of(GROUP) } {
-        let [factor, other_factor] =
-            [factors, other_factors].map(|factors| factors.last().copied().map_or(0, i32::from));
+        let of_last = factors.map(|factors| factors.last().copied().map_or(0, i32::from));
+        let (_, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP);
         let rows = after_groups::<IN>(w).iter().zip(after_groups::<IN>(v));
         for (x, (w, v)) in eights.as_chunks::<8>().0.iter().zip(rows).take(IN % GROUP / 8) {
-            let [a, b] = int4_two!(x: 8, w, v: 4, int4_two_rows!());
-            sums[0] += (a >> 16) * factor;
-            sums[1] += (b >> 16) * other_factor;
+            let eight = int4_two_by_eight(x, w, v);
+            (a, b) = (a + (eight[0] >> 16) * of_last[0], b + (eight[1] >> 16) * of_last[1]);
         }
-        sums[0] += x.rest(0, factors, w);
-        sums[1] += x.rest(0, other_factors, v);
+        (a, b) = (a + x.rest(0, factors[0], w), b + x.rest(0, factors[1], v));
     }
-    sums
+    [a, b]
 }

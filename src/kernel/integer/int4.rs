@@ -2,21 +2,21 @@
 
 use super::{Int4Tokens, LONGEST, int4_four_by_one, int4_one_by_two};
 use crate::{
-    integer4::GROUP,
     kernel::Epilogue,
     machine::{Machine, Work},
+    shape::Bytes,
 };
 
 /// x wᵀ, where x is quantised row by row, and w is integers times factors times a scale for each output.
-pub(crate) struct MultiplyInt4<'a, E, const IN: usize, const OUT: usize> {
+pub(crate) struct MultiplyInt4<'a, E, Factors, Integers, const IN: usize, const OUT: usize> {
     pub(crate) x: &'a [[f32; IN]],
     pub(crate) scales: &'a [f32; OUT],
-    pub(crate) factors: &'a [u8],
-    pub(crate) integers: &'a [u8],
+    pub(crate) factors: &'a [Factors; OUT],
+    pub(crate) integers: &'a [Integers; OUT],
     pub(crate) then: E,
 }
 
-impl<E: Epilogue, const IN: usize, const OUT: usize> Work for MultiplyInt4<'_, E, IN, OUT> {
+impl<E: Epilogue, F: Bytes, I: Bytes, const IN: usize, const OUT: usize> Work for MultiplyInt4<'_, E, F, I, IN, OUT> {
     type Output = ();
 
     #[inline(always)]
@@ -42,50 +42,105 @@ impl<E: Epilogue, const IN: usize, const OUT: usize> Work for MultiplyInt4<'_, E
     }
 }
 
-impl<'a, E: Epilogue, const IN: usize, const OUT: usize> MultiplyInt4<'a, E, IN, OUT> {
-    /// The factors, the integers and the scale of each row.
-    #[inline(always)]
-    fn rows(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8], f32)> + use<'a, E, IN, OUT> {
-        let (factors, integers) = (const { IN.div_ceil(GROUP) }, const { IN.div_ceil(2) });
-        let rows = self.factors.chunks_exact(factors.max(1)).zip(self.integers.chunks_exact(integers.max(1)));
-        rows.zip(self.scales).map(|((factors, integers), scale)| (factors, integers, *scale))
-    }
-
+impl<'a, E: Epilogue, F: Bytes, I: Bytes, const IN: usize, const OUT: usize> MultiplyInt4<'a, E, F, I, IN, OUT> {
     /// Four tokens: each row of w is read once for all of them.
     #[inline(always)]
     fn four<M: Machine>(&mut self, m: M, row: usize, tokens: &Int4Tokens<4, IN>) {
-        let mut rows = self.rows();
-        for column in (0..OUT).step_by(M::LANES) {
-            let count = M::LANES.min(OUT - column);
-            let mut products = [[0.0; LONGEST]; 4];
-            for (lane, (factors, integers, scale)) in rows.by_ref().take(count).enumerate().take(LONGEST) {
-                let sums = int4_four_by_one(tokens, factors, integers);
+        let mut done = 0;
+        if const { M::LANES == 4 } {
+            let rows = self.factors.as_chunks().0.iter().zip(self.integers.as_chunks().0);
+            for ((factors, w), scales) in rows.zip(self.scales.as_chunks().0) {
+                // Written out, as no loop is unrolled where code is to be small.
+                let [a, b, c, d] = four_by_four(tokens, factors, w, scales);
+                self.then.store(m, row, done, 4, m.load(&a));
+                self.then.store(m, row + 1, done, 4, m.load(&b));
+                self.then.store(m, row + 2, done, 4, m.load(&c));
+                self.then.store(m, row + 3, done, 4, m.load(&d));
+                done += 4;
+            }
+        }
+        let mut products = [[0.0; LONGEST]; 4];
+        let (factors, w, scales) = self.from(done);
+        for ((factors, w), scales) in factors.chunks(M::LANES).zip(w.chunks(M::LANES)).zip(scales.chunks(M::LANES)) {
+            for (lane, ((factors, w), scale)) in factors.iter().zip(w).zip(scales).enumerate().take(LONGEST) {
+                let sums = int4_four_by_one(tokens, factors.as_bytes(), w.as_bytes());
                 for ((products, sum), of_token) in products.iter_mut().zip(sums).zip(tokens.scales) {
                     products[lane] = sum as f32 * (of_token * scale);
                 }
             }
             for (r, products) in products.iter().enumerate() {
-                self.then.store(m, row + r, column, count, m.load(products));
+                self.then.store(m, row + r, done, scales.len(), m.load(products));
             }
+            done += scales.len();
         }
     }
 
     /// One token and, as long as there are as many, two rows of w.
     #[inline(always)]
     fn one<M: Machine>(&mut self, m: M, row: usize, tokens: &Int4Tokens<1, IN>) {
-        let [of_token] = tokens.scales;
-        let mut rows = self.rows();
-        for column in (0..OUT).step_by(M::LANES) {
-            let count = M::LANES.min(OUT - column);
-            let mut products = [0.0; LONGEST];
-            for pair in products.as_chunks_mut::<2>().0.iter_mut().take(count.div_ceil(2)) {
-                let Some((factors, integers, scale)) = rows.next() else { continue };
-                // An odd number of rows ends with one twice.
-                let (other_factors, other_integers, other_scale) = rows.next().unwrap_or((factors, integers, scale));
-                let [a, b] = int4_one_by_two(tokens, [factors, other_factors], [integers, other_integers]);
-                *pair = [a as f32 * (of_token * scale), b as f32 * (of_token * other_scale)];
+        let mut done = 0;
+        if const { M::LANES == 4 } {
+            let rows = self.factors.as_chunks().0.iter().zip(self.integers.as_chunks().0);
+            for (([f0, f1, f2, f3], [w0, w1, w2, w3]), [s0, s1, s2, s3]) in rows.zip(self.scales.as_chunks().0) {
+                let [a, b] = one_by_two(tokens, [f0, f1], [w0, w1], [*s0, *s1]);
+                let [c, d] = one_by_two(tokens, [f2, f3], [w2, w3], [*s2, *s3]);
+                self.then.store(m, row, done, 4, m.load(&[a, b, c, d]));
+                done += 4;
             }
-            self.then.store(m, row, column, count, m.load(&products));
+        }
+        let mut products = [0.0; LONGEST];
+        let (factors, w, scales) = self.from(done);
+        for ((factors, w), scales) in factors.chunks(M::LANES).zip(w.chunks(M::LANES)).zip(scales.chunks(M::LANES)) {
+            let twos = factors.chunks(2).zip(w.chunks(2)).zip(scales.chunks(2));
+            for (products, ((factors, w), scales)) in products.as_chunks_mut().0.iter_mut().zip(twos) {
+                // An odd number of rows ends with one twice.
+                let ([f0, .., f1] | [f0 @ f1], [w0, .., w1] | [w0 @ w1]) = (factors, w) else { continue };
+                let ([s0, .., s1] | [s0 @ s1]) = scales else { continue };
+                *products = one_by_two(tokens, [f0, f1], [w0, w1], [*s0, *s1]);
+            }
+            self.then.store(m, row, done, scales.len(), m.load(&products));
+            done += scales.len();
         }
     }
+
+    /// The rows of w from one on.
+    #[inline(always)]
+    fn from(&self, row: usize) -> (&'a [F], &'a [I], &'a [f32]) {
+        let (factors, w) = (self.factors.get(row..).unwrap_or_default(), self.integers.get(row..).unwrap_or_default());
+        (factors, w, self.scales.get(row..).unwrap_or_default())
+    }
+}
+
+/// The products of four tokens with four rows of w, token by token.
+#[inline(always)]
+fn four_by_four<F: Bytes, I: Bytes, const IN: usize>(
+    tokens: &Int4Tokens<4, IN>,
+    [f0, f1, f2, f3]: &[F; 4],
+    [w0, w1, w2, w3]: &[I; 4],
+    [s0, s1, s2, s3]: &[f32; 4],
+) -> [[f32; 4]; 4] {
+    let [t0, t1, t2, t3] = tokens.scales;
+    let [a0, b0, c0, d0] = int4_four_by_one(tokens, f0.as_bytes(), w0.as_bytes());
+    let [a1, b1, c1, d1] = int4_four_by_one(tokens, f1.as_bytes(), w1.as_bytes());
+    let [a2, b2, c2, d2] = int4_four_by_one(tokens, f2.as_bytes(), w2.as_bytes());
+    let [a3, b3, c3, d3] = int4_four_by_one(tokens, f3.as_bytes(), w3.as_bytes());
+    [
+        [a0 as f32 * (t0 * s0), a1 as f32 * (t0 * s1), a2 as f32 * (t0 * s2), a3 as f32 * (t0 * s3)],
+        [b0 as f32 * (t1 * s0), b1 as f32 * (t1 * s1), b2 as f32 * (t1 * s2), b3 as f32 * (t1 * s3)],
+        [c0 as f32 * (t2 * s0), c1 as f32 * (t2 * s1), c2 as f32 * (t2 * s2), c3 as f32 * (t2 * s3)],
+        [d0 as f32 * (t3 * s0), d1 as f32 * (t3 * s1), d2 as f32 * (t3 * s2), d3 as f32 * (t3 * s3)],
+    ]
+}
+
+/// The products of a token with two rows of w.
+#[inline(always)]
+fn one_by_two<F: Bytes, I: Bytes, const IN: usize>(
+    tokens: &Int4Tokens<1, IN>,
+    factors: [&F; 2],
+    w: [&I; 2],
+    [s0, s1]: [f32; 2],
+) -> [f32; 2] {
+    let [t] = tokens.scales;
+    let [a, b] = int4_one_by_two(tokens, factors.map(F::as_bytes), w.map(I::as_bytes));
+    [a as f32 * (t * s0), b as f32 * (t * s1)]
 }
