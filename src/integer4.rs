@@ -1,7 +1,7 @@
 //! Numbers as integers of 4 bits: x ≈ s f q, with q of -7 to 7, a factor f of 0 to 255 for each group of 32 numbers, and a scale s for all.
 //!
 //! The factor is that of the number of the greatest magnitude of its group, f = ⌈max |x| / 7 s⌉, and the scale that of the greatest of all,
-//! s = max |x| / 1785, so nothing is cut off. Two integers lie in a byte, the first in its lower half, each plus 8.
+//! s = max |x| / 1785, so nothing is cut off. Two integers lie in a byte, the first in its lower half, in two's complement.
 
 use crate::integer::{greatest_magnitude, nearest};
 
@@ -14,13 +14,13 @@ const GREATEST_FACTOR: f32 = 255.0;
 
 /// Writes a row of numbers as integers; returns their scale.
 pub(crate) fn quantize(
-    numbers: impl Iterator<Item = f32> + Clone,
+    numbers: &(impl Iterator<Item = f32> + Clone),
     columns: usize,
     factors: &mut [u8],
     integers: &mut [u8],
 ) -> f32 {
     let scale = greatest_magnitude(numbers.clone().take(columns)) * (1.0 / (HIGHEST * GREATEST_FACTOR));
-    integers.fill(0x88);
+    integers.fill(0);
     for (group, factor) in factors.iter_mut().enumerate() {
         let first = group * GROUP;
         let of_group = numbers.clone().take(columns).skip(first).take(GROUP);
@@ -62,17 +62,19 @@ pub(crate) fn get(factors: &[u8], integers: &[u8], column: usize) -> Option<i16>
 /// Both integers of a byte.
 #[inline(always)]
 const fn halves(byte: u8) -> [i16; 2] {
-    [(byte & 15) as i16 - 8, (byte >> 4) as i16 - 8]
+    let byte = byte.cast_signed() as i16;
+    [byte << 12 >> 12, byte >> 4]
 }
 
 fn put(integers: &mut [u8], column: usize, q: i8) {
     if let Some(byte) = integers.get_mut(column / 2) {
-        let half = (q + 8).cast_unsigned();
+        let half = q.cast_unsigned() & 15; // NaN may be any integer
         *byte = if column.is_multiple_of(2) { *byte & 0xf0 | half } else { *byte & 15 | half << 4 };
     }
 }
 
 /// f q of all numbers of a row.
+#[cfg(not(constformer_dsp))]
 #[inline(always)]
 pub(crate) fn unpack(factors: &[u8], integers: &[u8], row: &mut [i16]) {
     let groups = row.chunks_mut(GROUP).zip(integers.chunks(GROUP / 2));

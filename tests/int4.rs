@@ -153,14 +153,15 @@ fn extreme_numbers() {
 /// The greatest sum that there is fits: all integers of the greatest magnitude, as many as are allowed.
 #[test]
 fn the_greatest_sum() {
-    let mut weights = boxed::<Linear<9472, 1, f32, NoBias>>();
+    static TOKEN: [f32; 8288] = [127.0; 8288];
+    let mut weights = boxed::<Linear<8288, 1, f32, NoBias>>();
     weights.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill(7.0));
-    let linear: Boxed<Linear<9472, 1, Int4, NoBias>> = quantize(&*weights);
-    let mut x = boxed::<Sequence<9472, 1>>();
-    x.push(&[127.0; 9472]).unwrap();
+    let linear: Boxed<Linear<8288, 1, Int4, NoBias>> = quantize(&*weights);
+    let mut x = boxed::<Sequence<8288, 1>>();
+    x.push(&TOKEN).unwrap();
     let mut y = Sequence::<1, 1>::new();
     linear.forward(&x, &mut y);
-    assert!((y.tokens()[0][0] / (7.0 * 127.0 * 9472.0) - 1.0).abs() < 1e-6);
+    assert!((y.tokens()[0][0] / (7.0 * 127.0 * 8288.0) - 1.0).abs() < 1e-6);
 }
 
 /// Numbers can be set one by one, with the step that their group has.
@@ -180,6 +181,9 @@ fn single_weights() {
     });
     let near = |i, expected: f32| (linear.weight.get(i, 0).unwrap() - expected).abs() < 0.02 * expected.abs();
     assert!(near(0, 0.7) && near(1, -0.2) && near(32, 2.0) && near(33, 7.0));
+    // A number that is none becomes some integer, and nothing of others.
+    linear.for_each_tensor_mut(|_, mut tensor| tensor.set(0, 1, f32::from_bits(0x7fc0_007f)));
+    assert!((linear.weight.get(0, 0).unwrap() - 0.7).abs() < 0.02);
     linear.for_each_tensor_mut(|_, mut tensor| tensor.set(0, 1, 100.0));
     assert!((linear.weight.get(1, 0).unwrap() - 0.7).abs() < 0.02); // no more than its group allows
 }

@@ -113,6 +113,7 @@ fn in_integers_it_hears_what_it_heard() {
 
 #[test]
 fn in_4_bits_it_hears_what_it_heard() {
+    const { assert!(Plan::<Kws<Int4>, 99, 4>::FLASH < 400_000) };
     assert!(agreement::<Int4, 64>("Int4").is_none_or(|agree| agree >= 215));
     assert!(agreement::<Small<Int4>, 4>("Int4, the rest in 8 bits").is_none_or(|agree| agree >= 215));
 }

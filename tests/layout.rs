@@ -68,6 +68,20 @@ exactly_the_parameters! {
     Own,
 }
 
+// A scale for each output, integers, no more than three bytes to align what follows; in 4 bits a factor for each 32 inputs.
+no_more_than_the_parameters! {
+    Linear<7, 5, Int8>, Linear<7, 5, Int4>, Linear<1, 1, Int4, NoBias>, FeedForward<7, 67, Gelu, Int4>,
+    MultiHeadAttention<Bert, 21, 7, Int4>, Encoder<Vit, 7, 33, 65, 11, Int4>, Encoder<Unbiased, 1, 35, 3, 5, Int4>,
+    Classifier<PatchEmbedding<5, 15, 13, Int4>, Encoder<Bert, 3, 15, 31, 5, Int4>, 15, 3, FirstToken, Int4>,
+}
+const_assert_eq!(size_of::<Linear<7, 5, Int8, NoBias>>(), 4 * 5 + 7 * 5 + 1);
+const_assert_eq!(size_of::<Linear<1, 1, Int4, NoBias>>(), 4 + 1 + 1 + 2);
+const_assert_eq!(size_of::<Linear<32, 4, Int4, NoBias>>(), 4 * (4 + 1 + 16));
+const_assert_eq!(size_of::<Linear<33, 4, Int4, NoBias>>(), 4 * (4 + 2 + 17));
+const_assert_eq!(size_of::<Linear<64, 3, Int4>>(), 3 * (4 + 2 + 32) + 2 + 4 * 3);
+const_assert_eq!(size_of::<Linear<2048, 4, Int4>>(), 4 * (4 + 64 + 1024 + 4));
+const_assert_eq!(size_of::<Linear<2064, 4, Int4>>(), 4 * (4 + 65 + 1032 + 4));
+
 // Without parameters there is nothing to align.
 no_more_than_the_parameters!(Nothing, NoNorm, [NoNorm; 3]);
 const_assert_eq!(size_of::<Nothing>() + size_of::<NoNorm>(), 0);

@@ -5,7 +5,7 @@ mod common;
 
 use common::random::Random;
 use constformer::{
-    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Int8, Int8Cache, Int8Stream,
+    Bert, Classifier, Decoder, DecoderBlock, Encoder, EncoderBlock, Gpt2, HalfSplit, Int4, Int8, Int8Cache, Int8Stream,
     IntegerOnly, Layer, Llama, Macs, Memory, Model, ParallelLayer, ParallelScratch, Plan, PostLn, Scratch, Sequence,
     TextEmbedding, TextEncoder, TokenFormat, Vit, Working, Zero, boxed, forward_batch_parallel, model,
 };
@@ -98,6 +98,14 @@ fn memory_of_8_bits() {
     check::<Decoder<Llama, 2, 42, 67, 3, Int8Cache<f32>, 1, 14>, 42, 101, 5, 32>();
     check::<Encoder<Bert, 2, 21, 35, 3, Int8Stream<IntegerOnly<Int8>>>, 21, 101, 3, 48>();
     check::<Decoder<Llama, 2, 42, 67, 3, IntegerOnly<Int8>, 1, 14>, 42, 101, 5, 5>();
+}
+
+#[test]
+fn weights_of_integers() {
+    check::<Encoder<Bert, 2, 21, 35, 3, Int8>, 21, 101, 3, 48>();
+    check::<Encoder<Bert, 2, 21, 35, 3, Int4>, 21, 101, 3, 48>();
+    check::<Encoder<Gpt2, 2, 21, 67, 3, Int8Stream<Int8Cache<Int4>>>, 21, 101, 8, 5>();
+    check::<Decoder<Llama, 2, 42, 67, 3, Int4, 1, 14>, 42, 101, 5, 32>();
 }
 
 #[test]

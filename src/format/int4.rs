@@ -11,11 +11,11 @@ use crate::{
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Weights of 4 bits in groups of 32, an eighth of the flash: W ≈ diag(s) (F ⊙ Q), with integers Q of -7 to 7, a factor of 0 to 255 for each
+/// Weights of 4 bits in groups of 32, little more than an eighth of the flash: W ≈ diag(s) (F ⊙ Q), with integers Q of -7 to 7, a factor of 0 to 255 for each
 /// 32 inputs of an output, which are F, and a scale s for each output.
 ///
 /// A product quantises the token as [`Int8`](crate::Int8) does, x ≈ t p with p of -127 to 127, and sums integers: y = t s ((F ⊙ Q) p), exactly,
-/// whatever the processor. All else stays as in `Int8`. A weight is off by at most half of s f, max |w| / 14 of its group: try it on samples
+/// whatever the processor. All else stays as in `Int8`. It has up to 8288 inputs. A weight is off by at most half of s f, max |w| / 14 of its group: try it on samples
 /// of yours, and `Int8` for what it does not suit.
 ///
 /// A model in this format is made of one in `f32` by [`quantize`](crate::quantize), or loaded from a checkpoint, which quantises as well.
@@ -73,8 +73,7 @@ where
 {
     #[inline(never)]
     fn multiply(&self, x: &[[N; IN]], then: impl Epilogue<N>) {
-        let (factors, integers) = (self.factors.as_bytes(), self.integers.as_bytes());
-        N::dispatch(MultiplyInt4 { x, scales: &self.scales, factors, integers, then });
+        N::dispatch(MultiplyInt4 { x, scales: &self.scales, factors: &self.factors, integers: &self.integers, then });
     }
 }
 

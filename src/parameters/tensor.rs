@@ -220,7 +220,7 @@ impl Tensor<NumbersMut<'_>> {
                 let factors = factors.chunks_exact_mut(columns.div_ceil(GROUP).max(1));
                 let integers = integers.chunks_exact_mut(columns.div_ceil(2).max(1));
                 for ((scale, factors), integers) in scales.iter_mut().zip(factors).zip(integers) {
-                    *scale = integer4::quantize(values.clone(), columns, factors, integers);
+                    *scale = integer4::quantize(&values, columns, factors, integers);
                     values.by_ref().take(columns).for_each(drop);
                 }
             }

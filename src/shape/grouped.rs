@@ -29,11 +29,11 @@ impl<const D_MODEL: usize, const HEADS: usize, const KV_HEADS: usize, const D_KV
 }
 
 /// `Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>`: the heads divide the model, the heads of key and value divide the heads,
-/// and `D_KV` is the width of the latter. The one bound that generic code repeats.
+/// and `D_KV` is the width of the latter. Generic code repeats this bound, and `Width<D_FF>: KnownWidth`.
 #[diagnostic::on_unimplemented(
     message = "cannot show that `{Self}` splits into {HEADS} heads with {KV_HEADS} of key and value, {D_KV} columns wide",
     label = "a width or a number of heads is not known to the shape checker here",
-    note = "in generic code, write the bound: `where Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>`"
+    note = "in generic code, write both bounds: `where Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>, Width<D_FF>: KnownWidth`"
 )]
 pub trait SharedBy<const HEADS: usize, const KV_HEADS: usize, const D_KV: usize>: SplitInto<HEADS> {}
 

@@ -22,7 +22,8 @@ pub struct Width<const N: usize>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no width and no number of heads that the shape checker knows",
     label = "known are 1 to 2048, then the multiples of 16 up to 16384",
-    note = "in generic code, write the bounds: `where Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth`"
+    note = "in generic code, write both bounds: `where Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth`",
+    note = "around maps without heads, `where Width<IN>: KnownWidth`, with their own number of inputs"
 )]
 pub trait KnownWidth {
     /// The same number in `typenum`.
@@ -51,11 +52,11 @@ pub trait NoRemainder<const D_MODEL: usize, const HEADS: usize> {}
 
 impl<const D_MODEL: usize, const HEADS: usize> NoRemainder<D_MODEL, HEADS> for UTerm {}
 
-/// `Width<D_MODEL>: SplitInto<HEADS>`: the heads divide the model. With `Width<D_FF>: KnownWidth` what generic code repeats.
+/// `Width<D_MODEL>: SplitInto<HEADS>`: the heads divide the model. Generic code repeats this bound, and `Width<D_FF>: KnownWidth`.
 #[diagnostic::on_unimplemented(
     message = "cannot show that `{Self}` splits into {HEADS} heads",
     label = "the width or the number of heads is not known to the shape checker here",
-    note = "in generic code, write the bound: `where Width<D_MODEL>: SplitInto<HEADS>`"
+    note = "in generic code, write both bounds: `where Width<D_MODEL>: SplitInto<HEADS>, Width<D_FF>: KnownWidth`"
 )]
 pub trait SplitInto<const HEADS: usize>: KnownWidth {
     /// Columns of one head, `D_MODEL / HEADS`.

@@ -3,16 +3,24 @@
 use super::{Folder, bad, good};
 use constformer::*;
 use safetensors::{Dtype, tensor::TensorView};
-use std::fs;
+use std::{ffi::OsStr, fs};
 
 type Digits<T = f32> = Classifier<PatchEmbedding<4, 32, 17, T>, Encoder<Vit, 2, 32, 96, 4, T>, 32, 10, FirstToken, T>;
 const DIGITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/digits.cfm");
 
 #[test]
 fn what_is_written_is_what_the_library_makes() {
-    let folder = Folder::new("quantize");
-    let said = good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"small"]);
-    let expected: Boxed<Digits<Int8>> = quantize(&*image::read::<Digits>(DIGITS).unwrap());
+    check::<Int8>("Int8", &[]);
+    check::<Int8>("Int8", &[&"--format", &"Int8"]);
+    check::<Int4>("Int4", &[&"--format", &"Int4"]);
+}
+
+fn check<T: Format>(format: &str, option: &[&dyn AsRef<OsStr>]) {
+    let folder = Folder::new(&format!("quantize-{format}-{}", option.len()));
+    let from: [&dyn AsRef<OsStr>; 4] = [&"quantize", &DIGITS, &"--out", &folder.0];
+    let command = [&from[..], &[&"--name", &"small"], option].concat();
+    let said = good(&command);
+    let expected: Boxed<Digits<T>> = quantize(&*image::read::<Digits>(DIGITS).unwrap());
     let path = folder.0.join("small.cfm");
     let mut bytes = vec![];
     image::encode(&*expected, |part| bytes.extend_from_slice(part));
@@ -24,34 +32,44 @@ fn what_is_written_is_what_the_library_makes() {
     assert_eq!(said.lines().filter(|line| line.contains(".weight ")).count(), 14, "{said}");
     assert!(said.contains("encoder.blocks.1.attention.query.weight"), "{said}");
     assert!(said.contains("bytes of weights instead of 89,512\n"), "{said}");
-    let ty = "Classifier<PatchEmbedding<4, 32, 17, Int8>, Encoder<Vit, 2, 32, 96, 4, Int8>, 32, 10, FirstToken, Int8>";
-    assert!(said.contains(ty), "{said}");
+    let encoder = format!("Encoder<Vit, 2, 32, 96, 4, {format}>");
+    let ty = format!("Classifier<PatchEmbedding<4, 32, 17, {format}>, {encoder}, 32, 10, FirstToken, {format}>");
+    assert!(said.contains(&ty), "{said}");
     let module = fs::read_to_string(folder.0.join("small.rs")).unwrap();
-    assert!(module.contains("Int8") && module.contains("include_model!(Model, \"small.cfm\")"), "{module}");
+    assert!(module.contains(format) && module.contains("include_model!(Model, \"small.cfm\")"), "{module}");
 
     let said = good(&[&"verify", &path]);
     assert!(said.contains("weights      22,378, all finite\n"), "{said}");
     let said = good(&[&"inspect", &path]);
-    assert!(said.contains(&format!("fingerprint  {}", Digits::<Int8>::FINGERPRINT)), "{said}");
+    assert!(said.contains(&format!("fingerprint  {}", Digits::<T>::FINGERPRINT)), "{said}");
 
     // It has no use for what is quantised already, and replaces nothing unasked.
-    let error = bad(1, &[&"quantize", &path, &"--out", &folder.0]);
-    assert!(error.contains("a model in another format than Int8 expected"), "{error}");
-    let error = bad(1, &[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"small"]);
+    let again: [&dyn AsRef<OsStr>; 4] = [&"quantize", &path, &"--out", &folder.0];
+    let error = bad(1, &[&again[..], option].concat());
+    assert!(error.contains(&format!("a model in another format than {format} expected")), "{error}");
+    let error = bad(1, &command);
     assert!(error.contains("is there already: replace it with --force"), "{error}");
-    good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--name", &"small", &"--force"]);
+    good(&[&command[..], &[&"--force"]].concat());
+    // A name that says the format.
+    good(&[&from[..], option].concat());
+    assert!(folder.0.join(format!("digits_{}.cfm", format.to_lowercase())).exists());
 }
 
 /// The held-out images of the digits, by fours of pixels as they are cut into patches, and their classes.
 #[test]
 fn samples_are_answered_by_both() {
-    let folder = Folder::new("quantize-samples");
+    compare::<Int8>("Int8");
+    compare::<Int4>("Int4");
+}
+
+fn compare<T: Format>(format: &str) {
+    let folder = Folder::new(&format!("quantize-samples-{format}"));
     let images = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/test_images.bin")).unwrap();
     let images = images.as_chunks::<65>().0;
     let (mut inputs, mut labels, mut right) = (vec![], vec![], [0, 0]);
     let model = image::read::<Digits>(DIGITS).unwrap();
-    let small: Boxed<Digits<Int8>> = quantize(&*model);
-    let mut memory = boxed::<Memory<Digits, 17>>();
+    let small: Boxed<Digits<T>> = quantize(&*model);
+    let (mut memory, mut of_small) = (boxed::<Memory<Digits, 17>>(), boxed::<Memory<Digits<T>, 17>>());
     let mut alike = 0;
     for image in images {
         let pixels: [[f32; 8]; 8] =
@@ -60,7 +78,7 @@ fn samples_are_answered_by_both() {
         inputs.extend(patches.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
         labels.extend(i64::from(image[64]).to_le_bytes());
         let answer = |logits: [f32; 10]| (0..10).max_by(|a, b| logits[*a].total_cmp(&logits[*b])).unwrap();
-        let answers = [model.forward(&patches, &mut memory), small.forward(&patches, &mut memory)]
+        let answers = [model.forward(&patches, &mut memory), small.forward(&patches, &mut of_small)]
             .map(|logits| answer(logits.unwrap()));
         for (right, answer) in right.iter_mut().zip(answers) {
             *right += usize::from(answer == usize::from(image[64]));
@@ -76,8 +94,8 @@ fn samples_are_answered_by_both() {
         folder.write(name, safetensors::serialize(tensors, None).unwrap())
     };
     let samples = write("samples.safetensors", &inputs, vec![n, 16, 4]);
-    let said = good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--samples", &samples]);
-    let module = fs::read_to_string(folder.0.join("digits_int8.rs")).unwrap();
+    let said = good(&[&"quantize", &DIGITS, &"--out", &folder.0, &"--samples", &samples, &"--format", &format]);
+    let module = fs::read_to_string(folder.0.join(format!("digits_{}.rs", format.to_lowercase()))).unwrap();
     assert!(module.contains("constformer::Memory<Model, 17>>(); // 17 tokens"), "{module}");
     let line = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().to_string();
     assert!(line("same answer").contains(&format!(" {alike} of {n}, ")), "{said}{alike}");
@@ -119,6 +137,6 @@ fn what_cannot_be_quantised() {
     let short = folder.write("short.cfm", &image[..100]);
     bad(1, &[&"quantize", &short, &"--out", &folder.0]);
     let error = bad(2, &[&"quantize", &DIGITS, &"--out", &folder.0, &"--format", &"Int3"]);
-    assert!(error.contains("Int3") && error.contains("Int8"), "{error}");
+    assert!(["Int3", "Int8", "Int4"].iter().all(|format| error.contains(format)), "{error}");
     assert_eq!(super::names(&folder.0), ["damaged.cfm", "short.cfm"]);
 }

@@ -23,7 +23,13 @@ impl Random {
                 Shape::Vector(_) if name.to_string().ends_with("bias") => (0.0, 0.1),
                 Shape::Vector(_) => (1.0, 0.1),
             };
-            tensor.stored_mut().fill_with(|| mean + deviation * self.number());
+            let mut next = || mean + deviation * self.number();
+            if tensor.stored().is_empty() {
+                let numbers: Vec<f32> = tensor.row_major().map(|_| next()).collect(); // to be quantised
+                tensor.set_row_major(numbers.into_iter()).unwrap();
+            } else {
+                tensor.stored_mut().fill_with(next);
+            }
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Generic code repeats one bound, and is told which.
+//! Generic code repeats two bounds, and is told which.
 
 use constformer::{Bert, EncoderBlock};
 

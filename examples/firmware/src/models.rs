@@ -1,7 +1,7 @@
 //! The models, as types, and their working memory: four tokens at a time, as on a microcontroller also on a host.
 
 use constformer::{
-    CachedMemory, Classifier, Decoder, Encoder, FirstToken, Int8, Int8Cache, Int8Stream, IntegerOnly, Kwt,
+    CachedMemory, Classifier, Decoder, Encoder, FirstToken, Int4, Int8, Int8Cache, Int8Stream, IntegerOnly, Kwt,
     LanguageModel, Llama, Memory, PatchEmbedding, TokenEmbedding, Vit,
 };
 
@@ -15,7 +15,9 @@ pub type Kws<const LAYERS: usize = 12, T = f32> =
     Classifier<PatchEmbedding<40, 64, 99, T>, Encoder<Kwt, LAYERS, 64, 256, 1, T>, 64, 12, FirstToken, T>;
 /// The same in integers of 8 bits.
 pub type KwsInt8 = Kws<12, Int8>;
-/// The same weights, and keys, values and the tokens between layers in 8 bits as well.
+/// The same in integers of 4 bits.
+pub type KwsInt4 = Kws<12, Int4>;
+/// The weights in 8 bits, and keys, values and the tokens between layers in 8 bits as well.
 pub type KwsSmall = Kws<12, Int8Stream<Int8Cache<Int8>>>;
 /// The same weights, and no floating-point numbers.
 pub type KwsIntegers = Kws<12, Int8Stream<IntegerOnly<Int8>>>;

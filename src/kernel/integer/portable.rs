@@ -1,7 +1,7 @@
 //! Sums of integer products in portable Rust.
 
 use super::Row;
-use crate::number::Number;
+use crate::{integer4::unpack, number::Number, plain::Zero};
 
 /// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
 pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
@@ -72,4 +72,56 @@ pub(super) fn four_dots<const N: usize, const STRIDE: usize>(
 #[inline(always)]
 pub(super) fn one_dot(x: &[i16], w: &[i8]) -> i32 {
     super::dot(x.iter(), w)
+}
+
+/// `T` tokens for weights of 4 bits: integers of -127 to 127 times a scale for each.
+pub(super) struct Int4Tokens<N: Number, const T: usize, const IN: usize> {
+    integers: [Row<IN>; T],
+    pub(super) scales: [N::Factor; T],
+}
+
+impl<N: Number, const T: usize, const IN: usize> Int4Tokens<N, T, IN> {
+    #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Self { integers: [const { Row::ZERO }; T], scales: [N::factor(0.0); T] }
+    }
+
+    #[inline(always)]
+    pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
+        for ((integers, of_token), x) in self.integers.iter_mut().zip(&mut self.scales).zip(x) {
+            *of_token = integers.quantize::<N, 127>(x, N::greatest_magnitude(x));
+        }
+    }
+}
+
+#[inline(always)]
+fn dot16<const IN: usize>(x: &Row<IN>, w: &Row<IN>) -> i32 {
+    x.integers.iter().zip(&w.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+}
+
+/// The products of four tokens with a row of w: factors and integers.
+#[inline(always)]
+pub(super) fn int4_four_by_one<N: Number, const IN: usize>(
+    x: &Int4Tokens<N, 4, IN>,
+    factors: &[u8],
+    w: &[u8],
+) -> [i32; 4] {
+    let mut row = Row::ZERO;
+    unpack(factors, w, &mut row.integers);
+    x.integers.each_ref().map(|x| dot16(x, &row))
+}
+
+/// The products of a token with two rows of w.
+#[inline(always)]
+pub(super) fn int4_one_by_two<N: Number, const IN: usize>(
+    x: &Int4Tokens<N, 1, IN>,
+    factors: [&[u8]; 2],
+    [w0, w1]: [&[u8]; 2],
+) -> [i32; 2] {
+    let one = |factors, w| {
+        let mut row = Row::ZERO;
+        unpack(factors, w, &mut row.integers);
+        dot16(&x.integers[0], &row)
+    };
+    [one(factors[0], w0), one(factors[1], w1)]
 }

@@ -34,21 +34,6 @@ impl<const N: usize> Row<N> {
         scale
     }
 
-    /// Becomes the integers that `write` writes.
-    #[inline(always)]
-    pub(super) fn set(&mut self, write: impl FnOnce(&mut [i16; N])) {
-        write(&mut self.integers);
-        for four in self.integers.as_chunks_mut::<4>().0 {
-            *four = in_order(*four);
-        }
-    }
-
-    /// The sum of the products of the integers with those of another row.
-    #[inline(always)]
-    pub(super) fn dot_row(&self, other: &Self) -> i32 {
-        self.integers.iter().zip(&other.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
-    }
-
     /// Refuses to compile rows for which the sum of the products of [`HIGHEST_OF_ATTENTION`] with 127 may not fit 32 bits.
     pub(crate) const fn assert_sums_fit() {
         if N > 1 << 13 {

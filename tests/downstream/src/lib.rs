@@ -130,7 +130,7 @@ pub static MEMORY: ConstStaticCell<Memory<Gestures, SEQ_LEN, TILE>> = ConstStati
 // The budget: 8 KiB of flash, 6 KiB of RAM.
 const _: () = Plan::<Gestures, SEQ_LEN, TILE>::assert_fits(8 * 1024, 6 * 1024);
 
-/// One block run several times over, as by ALBERT: generic code, with the one bound that it takes.
+/// One block run several times over, as by ALBERT: generic code, with the bounds that it takes.
 pub struct Repeated<'a, F: Family, const D: usize, const FF: usize, const H: usize>
 where
     Width<D>: SplitInto<H>,

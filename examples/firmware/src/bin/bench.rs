@@ -3,8 +3,8 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use constformer::{
-    Activation, Format, Gelu, GeluTanh, Int8, LayerNorm, Linear, Norm, Sequence, Zero, machine::Plain, math::fixed,
-    math::softmax,
+    Activation, Format, Gelu, GeluTanh, Int4, Int8, KnownWidth, LayerNorm, Linear, Norm, Sequence, Width, Zero,
+    machine::Plain, math::fixed, math::softmax,
 };
 use core::hint::black_box;
 use firmware::{board, report};
@@ -17,6 +17,9 @@ static NARROWER: Linear<256, 64> = Linear::ZERO;
 static NARROW_INT8: Linear<64, 64, Int8> = Linear::ZERO;
 static WIDEN_INT8: Linear<64, 256, Int8> = Linear::ZERO;
 static NARROWER_INT8: Linear<256, 64, Int8> = Linear::ZERO;
+static NARROW_INT4: Linear<64, 64, Int4> = Linear::ZERO;
+static WIDEN_INT4: Linear<64, 256, Int4> = Linear::ZERO;
+static NARROWER_INT4: Linear<256, 64, Int4> = Linear::ZERO;
 static NORM: LayerNorm<64> = LayerNorm::ONE;
 
 fn run() -> bool {
@@ -32,6 +35,12 @@ fn run() -> bool {
     linear::<4, 64, 256, _>("int8 linear 64x256, 4 tokens", &WIDEN_INT8);
     linear::<1, 256, 64, _>("int8 linear 256x64, a token", &NARROWER_INT8);
     linear::<4, 256, 64, _>("int8 linear 256x64, 4 tokens", &NARROWER_INT8);
+    linear::<1, 64, 64, _>("int4 linear 64x64, a token", &NARROW_INT4);
+    linear::<4, 64, 64, _>("int4 linear 64x64, 4 tokens", &NARROW_INT4);
+    linear::<1, 64, 256, _>("int4 linear 64x256, a token", &WIDEN_INT4);
+    linear::<4, 64, 256, _>("int4 linear 64x256, 4 tokens", &WIDEN_INT4);
+    linear::<1, 256, 64, _>("int4 linear 256x64, a token", &NARROWER_INT4);
+    linear::<4, 256, 64, _>("int4 linear 256x64, 4 tokens", &NARROWER_INT4);
     elements("softmax of 64", softmax);
     elements("gelu erf", activate::<Gelu>);
     elements("gelu tanh", activate::<GeluTanh>);
@@ -47,7 +56,10 @@ fn run() -> bool {
 }
 
 /// Of a multiply-add.
-fn linear<const TOKENS: usize, const IN: usize, const OUT: usize, T: Format>(name: &str, linear: &Linear<IN, OUT, T>) {
+fn linear<const TOKENS: usize, const IN: usize, const OUT: usize, T: Format>(name: &str, linear: &Linear<IN, OUT, T>)
+where
+    Width<IN>: KnownWidth,
+{
     let (mut x, mut y) = (Sequence::<IN, TOKENS>::new(), Sequence::<OUT, TOKENS>::new());
     for _ in 0..TOKENS {
         if x.push(&[1.0; IN]).is_err() {

@@ -10,7 +10,7 @@ use constformer::{
     load::{Checkpoint, llama2c},
     quantize,
 };
-use firmware::models::{Kws, KwsInput, KwsInt8, Stories, YES};
+use firmware::models::{Kws, KwsInput, KwsInt4, KwsInt8, Stories, YES};
 use safetensors::SafeTensors;
 use std::{env, error::Error, fs, path::PathBuf};
 
@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Checkpoint::open(models.join("kwt1/kwt1.safetensors"))?.load::<model::Kwt1>(&mut *kws)?;
     image::write(out.join("kws.cfm"), &*kws)?;
     image::write(out.join("kws_int8.cfm"), &*quantize::<KwsInt8>(&*kws))?;
+    image::write(out.join("kws_int4.cfm"), &*quantize::<KwsInt4>(&*kws))?;
     let golden = fs::read(models.join("kwt1/kwt1_golden.safetensors"))?;
     let golden = SafeTensors::deserialize(&golden)?;
     fs::write(out.join("kws_input.f32"), golden.tensor("yes.mfcc")?.data())?;

@@ -4,8 +4,8 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use constformer::{
-    AttentionScratch, Format, Gpt2, Head, Int8, Int8Cache, Linear, MultiHeadAttention, NoBias, Parameters, Sequence,
-    SplitInto, Tied, TokenEmbedding, Width, Zero,
+    AttentionScratch, Format, Gpt2, Head, Int4, Int8, Int8Cache, KnownWidth, Linear, MultiHeadAttention, NoBias,
+    Parameters, Sequence, SplitInto, Tied, TokenEmbedding, Width, Zero,
 };
 use firmware::{Trace, report};
 
@@ -59,6 +59,25 @@ fn run() -> bool {
         check::<Int8, 1361, 2>(), // the last row that an instruction reaches
         check::<Int8, 1367, 5>(), // and the first that it does not
     ];
+    let int4 = [
+        check::<Int4, 1, 1>(),
+        check::<Int4, 2, 3>(),
+        check::<Int4, 3, 5>(),
+        check::<Int4, 5, 7>(),
+        check::<Int4, 7, 2>(),
+        check::<Int4, 8, 13>(),
+        check::<Int4, 13, 11>(),
+        check::<Int4, 29, 4>(),
+        check::<Int4, 31, 17>(),
+        check::<Int4, 32, 16>(),
+        check::<Int4, 33, 7>(),
+        check::<Int4, 37, 6>(),
+        check::<Int4, 43, 4>(),
+        check::<Int4, 61, 5>(),
+        check::<Int4, 64, 23>(),
+        check::<Int4, 97, 4>(),
+        check::<Int4, 1367, 5>(),
+    ];
     let tied = [
         check_tied::<1>(),
         check_tied::<3>(),
@@ -72,9 +91,15 @@ fn run() -> bool {
         check_tied::<64>(),
         check_tied::<97>(),
     ];
+    for (i, right) in int4.iter().enumerate() {
+        if !right {
+            report::number("wrong", i as u32);
+        }
+    }
     let all_right = [
         count("f32 products that are right", &f32),
         count("int8 products that are right", &int8),
+        count("int4 products that are right", &int4),
         count("tied heads that are right", &tied),
     ];
     let mut trace = Trace::EMPTY;
@@ -84,7 +109,7 @@ fn run() -> bool {
     attend::<21, 3, 37>(&mut trace);
     attend::<26, 2, 66>(&mut trace);
     report::bits("int8 attention", trace.hash);
-    all_right == [true; 3]
+    all_right == [true; 4]
 }
 
 /// Says how many are right; returns whether all are.
@@ -105,7 +130,10 @@ impl Random {
 }
 
 #[inline(never)]
-fn check<T: Definition, const IN: usize, const OUT: usize>() -> bool {
+fn check<T: Definition, const IN: usize, const OUT: usize>() -> bool
+where
+    Width<IN>: KnownWidth,
+{
     let mut random = Random((IN * OUT) as u32);
     let mut weights = [[0.0; IN]; OUT];
     weights.as_flattened_mut().fill_with(|| random.next());
@@ -171,6 +199,24 @@ impl Definition for Int8 {
     }
 }
 
+impl Definition for Int4 {
+    /// An exact sum of integers, of the weights multiples of the factor of each 32 of them, times both scales.
+    fn product(x: &[f32], w: &[f32]) -> f32 {
+        let (x_scale, w_scale) = (scale(x), greatest(w) * (1.0 / 1785.0));
+        let mut sum = 0;
+        for (x, w) in x.chunks(32).zip(w.chunks(32)) {
+            let factor = greatest(w) / (7.0 * w_scale);
+            let below = factor as i32;
+            let factor = if factor > below as f32 * (1.0 + f32::EPSILON) { (below + 1).min(255) } else { below };
+            let unit = w_scale * factor as f32;
+            for (x, w) in x.iter().zip(w) {
+                sum += integer(*x, x_scale) * factor * nearest(*w / unit);
+            }
+        }
+        sum as f32 * (x_scale.0 * w_scale)
+    }
+}
+
 /// Adds the outputs of an attention layer, of `L` tokens, to the trace.
 #[inline(never)]
 fn attend<const D: usize, const HEADS: usize, const L: usize>(trace: &mut Trace)
@@ -193,15 +239,23 @@ where
     }
 }
 
+fn greatest(x: &[f32]) -> f32 {
+    x.iter().fold(0.0, |max: f32, x| max.max(x.abs()))
+}
+
 /// The scale, and its inverse.
 fn scale(x: &[f32]) -> (f32, f32) {
-    let greatest = x.iter().fold(0.0, |max: f32, x| max.max(x.abs()));
+    let greatest = greatest(x);
     (greatest * (1.0 / 127.0), 127.0 / greatest)
 }
 
-/// The nearest integer; of two, the even one.
+/// The integer of a number.
 fn integer(x: f32, (_, inverse): (f32, f32)) -> i32 {
-    let x = x * inverse;
+    nearest(x * inverse)
+}
+
+/// The nearest integer; of two, the even one.
+fn nearest(x: f32) -> i32 {
     let below = x as i32 - i32::from(x < 0.0);
     let above = x - below as f32;
     below + i32::from(above > 0.5 || above.to_bits() == 0.5f32.to_bits() && below % 2 != 0)
