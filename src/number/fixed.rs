@@ -100,8 +100,8 @@ impl Number for i32 {
     }
 
     fn softmax_row(_: impl Lanes<Number = Self>, x: &mut [Self], scale: f32) -> Factor {
-        let scale = Factor::from_f32(scale).apply::<0>(const { fixed::LOG2_E.cast_signed() });
-        Factor::reciprocal(fixed::exponentials(x, scale.cast_unsigned()))
+        let scale = Factor::from_f32(scale).apply::<0>(fixed::LOG2_E);
+        Factor::reciprocal(fixed::exponentials(x, scale))
     }
 
     fn weigh(x: &mut [Self], factors: &[f32]) -> (u32, Factor) {

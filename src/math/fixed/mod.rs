@@ -37,18 +37,28 @@ const POINT: u32 = 16;
 #[must_use]
 pub const fn from_f32(x: f32) -> i32 {
     let bits = x.to_bits();
-    let exponent = (bits >> 23 & 0xff) as i32 - 127;
-    let fraction = (bits & 0x007f_ffff | 0x0080_0000) as i32;
     // The fraction has 23 bits after the point.
-    let magnitude = match exponent {
-        128 if bits & 0x007f_ffff != 0 => 0,
-        15.. if x.is_sign_negative() => return i32::MIN,
-        15.. => i32::MAX,
-        7..15 => fraction << (exponent - 7),
-        -18..7 => (fraction + (1 << (6 - exponent))) >> (7 - exponent),
-        _ => 0,
+    let (fraction, down) = (bits & 0x007f_ffff | 0x0080_0000, 133 - (bits >> 23 & 0xff) as i32);
+    let magnitude = match down {
+        0..31 => (((fraction >> down) + 1) >> 1) as i32,
+        31.. => 0,
+        _ => return from_large(x),
     };
-    if x.is_sign_negative() { -magnitude } else { magnitude }
+    if bits >> 31 == 1 { -magnitude } else { magnitude }
+}
+
+/// [`from_f32`] of what is 128 or more.
+#[cold]
+const fn from_large(x: f32) -> i32 {
+    let bits = x.to_bits();
+    let up = (bits >> 23 & 0xff) as i32 - 134;
+    match (up, bits >> 31) {
+        (121, _) if bits & 0x007f_ffff != 0 => 0,
+        (8.., 0) => i32::MAX,
+        (8.., _) => i32::MIN,
+        (_, 0) => ((bits & 0x007f_ffff | 0x0080_0000) << up) as i32,
+        _ => -(((bits & 0x007f_ffff | 0x0080_0000) << up) as i32),
+    }
 }
 
 /// The floating-point number that a fixed-point number is, or is nearest to.

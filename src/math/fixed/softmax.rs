@@ -18,14 +18,14 @@ pub fn softmax(x: &mut [i32]) {
     }
 }
 
-/// 2²⁴ log₂ e
-pub(crate) const LOG2_E: u32 = 24_204_406;
+/// 2¹⁶ log₂ e
+pub(crate) const LOG2_E: i32 = 94_548;
 
-/// Replaces scores by 2³⁰ exp(x - max x), where `scale` is [`LOG2_E`], or a multiple of it, by which scores are multiplied first; the sum of
+/// Replaces scores by 2³⁰ exp(x - max x), where `scale` is [`LOG2_E`], or a part of it, by which scores are multiplied first; the sum of
 /// those. So many bits, since many that are small make a sum that is not.
-pub(crate) fn exponentials(x: &mut [i32], scale: u32) -> u64 {
+pub(crate) fn exponentials(x: &mut [i32], scale: i32) -> u64 {
     let max = x.iter().fold(i32::MIN, |max, x| max.max(*x));
-    let mut sum = 0u64;
+    let (scale, mut sum) = (scale.cast_unsigned(), 0u64);
     for x in x {
         let y = exp_of_difference(max, *x, scale);
         sum += u64::from(y);
@@ -38,7 +38,7 @@ pub(crate) fn exponentials(x: &mut [i32], scale: u32) -> u64 {
 #[inline(always)]
 fn exp_of_difference(max: i32, x: i32, scale: u32) -> u32 {
     let t = u64::from(max.wrapping_sub(x) as u32) * u64::from(scale);
-    let (n, f) = ((t >> (24 + POINT)) as u32, (t >> (24 + POINT - 15)) as i32 & 0x7fff);
+    let (n, f) = ((t >> (2 * POINT)) as u32, (t >> (POINT + 1)) as i32 & 0x7fff);
     // 2⁻ᶠ, a polynomial of degree 4 within 2e-6, and roundings.
     let y = 448;
     let y = ((y * f) >> 15) - 3_488;
