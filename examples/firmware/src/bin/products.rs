@@ -91,7 +91,11 @@ fn run() -> bool {
         check_tied::<64>(),
         check_tied::<97>(),
     ];
-    for (i, right) in int4.iter().enumerate() { if !right { report::number("wrong", i as u32); } }
+    for (i, right) in int4.iter().enumerate() {
+        if !right {
+            report::number("wrong", i as u32);
+        }
+    }
     let all_right = [
         count("f32 products that are right", &f32),
         count("int8 products that are right", &int8),
