@@ -6,6 +6,7 @@ use common::random::Random;
 use constformer::{
     Boxed, Encoder, FeedForward, Int4, Int8, KnownWidth, Layer, Linear, NoBias, Parameters, Plan, Relu, Scratch,
     Sequence, Shape, Vit, Width, Zero, boxed, image, quantize, quantize_to,
+    zerocopy::{FromBytes, IntoBytes},
 };
 
 /// Numbers of a group, which have a factor of their own.
@@ -162,6 +163,14 @@ fn the_greatest_sum() {
     let mut y = Sequence::<1, 1>::new();
     linear.forward(&x, &mut y);
     assert!((y.tokens()[0][0] / (7.0 * 127.0 * 8288.0) - 1.0).abs() < 1e-6);
+
+    // And of -8, which an image may hold though nothing is quantised to it, with the greatest factor.
+    let mut numbers = [0x8888_8888; size_of::<Linear<8288, 1, Int4, NoBias>>() / 4];
+    numbers[0] = 1f32.to_bits();
+    numbers.as_mut_bytes()[4..4 + 8288 / GROUP].fill(255);
+    let linear = Linear::<8288, 1, Int4, NoBias>::ref_from_bytes(numbers.as_bytes()).unwrap();
+    linear.forward(&x, &mut y);
+    assert!((y.tokens()[0][0] / (-8.0 * 255.0 * 127.0 * 8288.0) - 1.0).abs() < 1e-6);
 }
 
 /// Numbers can be set one by one, with the step that their group has.
@@ -217,7 +226,7 @@ fn images() {
     assert_eq!(bytes(&*read), image);
 
     let mut room = vec![0u32; image.len() / 4 + 1];
-    let room = constformer::zerocopy::IntoBytes::as_mut_bytes(&mut room[..]);
+    let room = room.as_mut_bytes();
     room[..image.len()].copy_from_slice(&image);
     let in_place = image::from_bytes::<Odd<Int4>>(&room[..image.len()]).unwrap();
     assert_eq!(bytes(in_place), image);

@@ -1,6 +1,6 @@
 //! Rows times a matrix of integers of 4 bits.
 
-use super::{Int4Tokens, LONGEST, int4_four_by_one, int4_one_by_two, scaled};
+use super::{Int4Tokens, LONGEST, int4_four_by_one, int4_one_by_one, int4_one_by_two, scaled};
 use crate::{
     kernel::Epilogue,
     machine::{LaneWork, Lanes},
@@ -78,28 +78,24 @@ impl<'a, N: Number, E: Epilogue<N>, F: Bytes, I: Bytes, const IN: usize, const O
         }
     }
 
-    /// One token and, as long as there are as many, two rows of w.
+    /// One token and, as long as there are as many, four rows of w.
     #[inline(always)]
     fn one<M: Lanes<Number = N>>(&mut self, m: M, row: usize, tokens: &Int4Tokens<N, 1, IN>) {
         let mut done = 0;
         if const { M::LANES == 4 } {
-            let rows = self.factors.as_chunks().0.iter().zip(self.integers.as_chunks().0);
-            for (([f0, f1, f2, f3], [w0, w1, w2, w3]), [s0, s1, s2, s3]) in rows.zip(self.scales.as_chunks().0) {
-                let [a, b] = one_by_two(tokens, [f0, f1], [w0, w1], [*s0, *s1]);
-                let [c, d] = one_by_two(tokens, [f2, f3], [w2, w3], [*s2, *s3]);
-                self.then.store(m, row, done, 4, m.load(&[a, b, c, d]));
+            let (factors, w) = (self.factors.as_chunks().0.as_chunks().0, self.integers.as_chunks().0.as_chunks().0);
+            for ((factors, w), scales) in factors.iter().zip(w).zip(self.scales.as_chunks().0) {
+                self.then.store(m, row, done, 4, m.load(&one_by_four(tokens, factors, w, scales)));
                 done += 4;
             }
         }
+        let [of_token] = tokens.scales;
         let mut products = [N::ZERO; LONGEST];
         let (factors, w, scales) = self.from(done);
         for ((factors, w), scales) in factors.chunks(M::LANES).zip(w.chunks(M::LANES)).zip(scales.chunks(M::LANES)) {
-            let twos = factors.chunks(2).zip(w.chunks(2)).zip(scales.chunks(2));
-            for (products, ((factors, w), scales)) in products.as_chunks_mut().0.iter_mut().zip(twos) {
-                // An odd number of rows ends with one twice.
-                let ([f0, .., f1] | [f0 @ f1], [w0, .., w1] | [w0 @ w1]) = (factors, w) else { continue };
-                let ([s0, .., s1] | [s0 @ s1]) = scales else { continue };
-                *products = one_by_two(tokens, [f0, f1], [w0, w1], [*s0, *s1]);
+            for (product, ((factors, w), scale)) in products.iter_mut().zip(factors.iter().zip(w).zip(scales)) {
+                let sum = int4_one_by_one(tokens, factors.as_bytes(), w.as_bytes());
+                *product = N::product(sum, N::times(of_token, N::factor(*scale)));
             }
             self.then.store(m, row, done, scales.len(), m.load(&products));
             done += scales.len();
@@ -135,15 +131,14 @@ fn four_by_four<N: Number, F: Bytes, I: Bytes, const IN: usize>(
     ]
 }
 
-/// The products of a token with two rows of w.
+/// The products of a token with two rows of w and two more.
 #[inline(always)]
-fn one_by_two<N: Number, F: Bytes, I: Bytes, const IN: usize>(
+fn one_by_four<N: Number, F: Bytes, I: Bytes, const IN: usize>(
     tokens: &Int4Tokens<N, 1, IN>,
-    factors: [&F; 2],
-    w: [&I; 2],
-    scales: [f32; 2],
-) -> [N; 2] {
-    let ([t], [s0, s1]) = (tokens.scales, scales.map(N::factor));
-    let [a, b] = int4_one_by_two(tokens, factors.map(F::as_bytes), w.map(I::as_bytes));
-    [N::product(a, N::times(t, s0)), N::product(b, N::times(t, s1))]
+    [f01, f23]: &[[F; 2]; 2],
+    [w01, w23]: &[[I; 2]; 2],
+    scales: &[f32; 4],
+) -> [N; 4] {
+    let ([t], [a, b], [c, d]) = (tokens.scales, int4_one_by_two(tokens, f01, w01), int4_one_by_two(tokens, f23, w23));
+    scaled([a, b, c, d], t, scales.map(N::factor))
 }

@@ -9,13 +9,13 @@ mod row;
 
 #[cfg(constformer_dsp)]
 use dsp::{
-    Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_two, one_by_four, one_by_one,
-    one_dot,
+    Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_one, int4_one_by_two,
+    one_by_four, one_by_one, one_dot,
 };
 #[cfg(not(constformer_dsp))]
 use portable::{
-    Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_two, one_by_four, one_by_one,
-    one_dot,
+    Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_one, int4_one_by_two,
+    one_by_four, one_by_one, one_dot,
 };
 
 pub(crate) use int4::MultiplyInt4;

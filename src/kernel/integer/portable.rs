@@ -1,7 +1,7 @@
 //! Sums of integer products in portable Rust.
 
 use super::Row;
-use crate::{integer4::unpack, number::Number, plain::Zero};
+use crate::{integer4::unpack, number::Number, plain::Zero, shape::Bytes};
 
 /// `T` tokens as integers of -127 to 127 times a scale for each, in 16 bits since that is what processors multiply and add in pairs.
 pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
@@ -111,17 +111,20 @@ pub(super) fn int4_four_by_one<N: Number, const IN: usize>(
     x.integers.each_ref().map(|x| dot16(x, &row))
 }
 
+/// The product of a token with a row of w.
+#[inline(always)]
+pub(super) fn int4_one_by_one<N: Number, const IN: usize>(x: &Int4Tokens<N, 1, IN>, factors: &[u8], w: &[u8]) -> i32 {
+    let mut row = Row::ZERO;
+    unpack(factors, w, &mut row.integers);
+    dot16(&x.integers[0], &row)
+}
+
 /// The products of a token with two rows of w.
 #[inline(always)]
-pub(super) fn int4_one_by_two<N: Number, const IN: usize>(
+pub(super) fn int4_one_by_two<N: Number, F: Bytes, I: Bytes, const IN: usize>(
     x: &Int4Tokens<N, 1, IN>,
-    factors: [&[u8]; 2],
-    [w0, w1]: [&[u8]; 2],
+    [f0, f1]: &[F; 2],
+    [w0, w1]: &[I; 2],
 ) -> [i32; 2] {
-    let one = |factors, w| {
-        let mut row = Row::ZERO;
-        unpack(factors, w, &mut row.integers);
-        dot16(&x.integers[0], &row)
-    };
-    [one(factors[0], w0), one(factors[1], w1)]
+    [int4_one_by_one(x, f0.as_bytes(), w0.as_bytes()), int4_one_by_one(x, f1.as_bytes(), w1.as_bytes())]
 }
