@@ -21,6 +21,8 @@ impl Number for i32 {
     type Inverse = Inverse;
     type Sum = i64;
 
+    const NOTHING: Factor = Factor::of(0);
+
     fn from_f32(x: f32) -> Self {
         fixed::from_f32(x)
     }

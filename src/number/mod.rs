@@ -23,6 +23,9 @@ pub trait Number: Copy + Debug + PartialEq + Zero + FromZeros + Send + Sync + 's
     /// What integers are multiplied by to be numbers: 0 or more.
     #[doc(hidden)]
     type Factor: Copy + Debug + Send;
+    /// 0
+    #[doc(hidden)]
+    const NOTHING: Self::Factor;
     /// An absolute value.
     #[doc(hidden)]
     type Magnitude: Copy;

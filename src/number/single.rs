@@ -26,6 +26,8 @@ impl Number for f32 {
     type Inverse = Self;
     type Sum = Self;
 
+    const NOTHING: Self = 0.0;
+
     #[inline(always)]
     fn from_f32(x: Self) -> Self {
         x

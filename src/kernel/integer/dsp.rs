@@ -26,10 +26,7 @@ pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
 }
 
 impl<N: Number, const T: usize, const IN: usize> Tokens<N, T, IN> {
-    #[inline(always)]
-    pub(super) fn zero() -> Self {
-        Self { integers: [[0; IN]; T], scales: [N::factor(0.0); T] }
-    }
+    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [N::NOTHING; T] };
 
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
@@ -302,10 +299,7 @@ pub(super) struct Int4Tokens<N: Number, const T: usize, const IN: usize> {
 }
 
 impl<N: Number, const T: usize, const IN: usize> Int4Tokens<N, T, IN> {
-    #[inline(always)]
-    pub(super) fn zero() -> Self {
-        Self { integers: [[0; IN]; T], scales: [N::factor(0.0); T] }
-    }
+    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [N::NOTHING; T] };
 
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {

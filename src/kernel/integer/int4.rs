@@ -27,7 +27,7 @@ impl<N: Number, E: Epilogue<N>, F: Bytes, I: Bytes, const IN: usize, const OUT: 
         let (fours, rest) = self.x.as_chunks::<4>();
         let mut row = 0;
         if !fours.is_empty() {
-            let mut tokens = Int4Tokens::zero();
+            let mut tokens = Int4Tokens::ZERO;
             for x in fours {
                 tokens.quantize(x);
                 self.four(m, row, &tokens);
@@ -35,7 +35,7 @@ impl<N: Number, E: Epilogue<N>, F: Bytes, I: Bytes, const IN: usize, const OUT: 
             }
         }
         for x in rest {
-            let mut tokens = Int4Tokens::zero();
+            let mut tokens = Int4Tokens::ZERO;
             tokens.quantize(core::array::from_ref(x));
             self.one(m, row, &tokens);
             row += 1;

@@ -45,7 +45,7 @@ impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> LaneWork<N> f
         let (fours, rest) = self.x.as_chunks::<4>();
         let mut row = 0;
         if !fours.is_empty() {
-            let mut tokens = Tokens::zero();
+            let mut tokens = Tokens::ZERO;
             for x in fours {
                 tokens.quantize(x);
                 self.four(m, row, &tokens);
@@ -53,7 +53,7 @@ impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> LaneWork<N> f
             }
         }
         for x in rest {
-            let mut tokens = Tokens::zero();
+            let mut tokens = Tokens::ZERO;
             tokens.quantize(core::array::from_ref(x));
             self.one(m, row, &tokens);
             row += 1;

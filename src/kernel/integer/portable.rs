@@ -10,10 +10,7 @@ pub(super) struct Tokens<N: Number, const T: usize, const IN: usize> {
 }
 
 impl<N: Number, const T: usize, const IN: usize> Tokens<N, T, IN> {
-    #[inline(always)]
-    pub(super) fn zero() -> Self {
-        Self { integers: [[0; IN]; T], scales: [N::factor(0.0); T] }
-    }
+    pub(super) const ZERO: Self = Self { integers: [[0; IN]; T], scales: [N::NOTHING; T] };
 
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
@@ -81,10 +78,7 @@ pub(super) struct Int4Tokens<N: Number, const T: usize, const IN: usize> {
 }
 
 impl<N: Number, const T: usize, const IN: usize> Int4Tokens<N, T, IN> {
-    #[inline(always)]
-    pub(super) fn zero() -> Self {
-        Self { integers: [const { Row::ZERO }; T], scales: [N::factor(0.0); T] }
-    }
+    pub(super) const ZERO: Self = Self { integers: [const { Row::ZERO }; T], scales: [N::NOTHING; T] };
 
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[[N; IN]; T]) {
