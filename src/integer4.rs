@@ -7,6 +7,8 @@ use crate::integer::{greatest_magnitude, nearest};
 
 /// Numbers of a group.
 pub(crate) const GROUP: usize = 32;
+/// Inputs of a matrix, at most: so many products of -8, which an image may hold, 255 and 127 have a sum that fits 32 bits.
+pub(crate) const MOST_INPUTS: usize = 8288;
 /// The greatest magnitude of q.
 const HIGHEST: f32 = 7.0;
 /// The greatest f.

@@ -227,6 +227,7 @@ fn texts_that_are_no_types() {
         ("Encoder<Bert, 2, 2049, 13, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 2049"),
         ("Encoder<Bert, 2, 21, 2049, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 2049"),
         ("Linear<16400, 1>", "widths are 1 to 2048, then the multiples of 16 up to 16384, found 16400"),
+        ("Linear<8304, 1, Int4>", "a matrix in `Int4` has up to 8288 inputs, found 8304"),
         ("Decoder<Bert, 2, 21, 13, 3>", "`Decoder` wants a causal family, found `Decoder<Bert, 2, 21, 13, 3>`"),
         ("Decoder<Gpt2, 2, 24, 7, 6, f32, 4, 16>", "4 heads of key and value do not divide 6 heads of the query"),
         (

@@ -7,7 +7,7 @@ use super::{
     memory::Memory,
     node::{Format, Node, START},
 };
-use crate::{Hyperparameters, cost::Macs, norm::epsilon_of, rotation};
+use crate::{Hyperparameters, cost::Macs, integer4::MOST_INPUTS, norm::epsilon_of, rotation};
 use std::{boxed::Box, format, vec};
 
 /// A [`Layer`](crate::Layer).
@@ -259,12 +259,21 @@ impl Widths {
 }
 
 /// Whether it is one, for rustc.
-pub(super) fn known_width(n: usize) -> Result<()> {
+fn known_width(n: usize) -> Result<()> {
     match n {
         1..=2048 => Ok(()),
         2049..=16384 if n.is_multiple_of(16) => Ok(()),
         _ => wrong(format!("widths are 1 to 2048, then the multiples of 16 up to 16384, found {n}")),
     }
+}
+
+/// Whether a matrix of this format may have so many inputs.
+pub(super) fn known_inputs(format: Format, n: usize) -> Result<()> {
+    known_width(n)?;
+    if matches!(format, Format::Int4) && n > MOST_INPUTS {
+        return wrong(format!("a matrix in `Int4` has up to {MOST_INPUTS} inputs, found {n}"));
+    }
+    Ok(())
 }
 
 /// `Linear` and its widths; `None` if it is something else.

@@ -72,7 +72,7 @@ impl Blueprint {
                 "`{expression}` has more parameters than any machine holds"
             )));
         }
-        blueprint.node.check_inputs(layers::known_width)?;
+        blueprint.node.check_inputs(layers::known_inputs)?;
         Ok(blueprint)
     }
 

@@ -106,9 +106,9 @@ impl Node {
     }
 
     /// Checks the inputs of every matrix.
-    pub(super) fn check_inputs(&self, check: fn(usize) -> Result<()>) -> Result<()> {
+    pub(super) fn check_inputs(&self, check: fn(Format, usize) -> Result<()>) -> Result<()> {
         match self {
-            Self::Matrix(_, inputs, _) => check(*inputs),
+            Self::Matrix(format, inputs, _) => check(*format, *inputs),
             Self::Stack(part, _) => part.check_inputs(check),
             Self::Struct(_, fields) => fields.iter().try_for_each(|(_, field)| field.check_inputs(check)),
             Self::Vector(_) | Self::Table(..) | Self::Phantom => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::{Int4Tokens, LONGEST, int4_four_by_one, int4_one_by_one, int4_one_by_two, scaled};
 use crate::{
+    integer4::MOST_INPUTS,
     kernel::Epilogue,
     machine::{LaneWork, Lanes},
     number::Number,
@@ -22,8 +23,7 @@ impl<N: Number, E: Epilogue<N>, F: Bytes, I: Bytes, const IN: usize, const OUT: 
 {
     #[inline(always)]
     fn run<M: Lanes<Number = N>>(mut self, m: M) {
-        // An image may have -8 as well.
-        const { assert!(IN <= 8288, "in `Int4`, the sum of more than 8288 products may not fit 32 bits") }
+        const { assert!(IN <= MOST_INPUTS, "a matrix in `Int4` has up to 8288 inputs: sums of integers have room for those") }
         let (fours, rest) = self.x.as_chunks::<4>();
         let mut row = 0;
         if !fours.is_empty() {
