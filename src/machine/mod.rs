@@ -4,7 +4,7 @@
 //! Rust, and, with the feature `std`, the instruction set found at run time. Lanes are explicit because a loop left to the
 //! compiler reaches the processor's limit for most tile shapes and 2 % of it for some.
 //!
-//! Users meet this module only if they write an [`Activation`](crate::Activation) of their own.
+//! Users meet this module only if they write an [`Activation`] of their own.
 
 mod integers;
 mod plain;

@@ -38,6 +38,7 @@ pub trait KnownWidth {
 
 /// An array of bytes.
 #[doc(hidden)]
+#[allow(unreachable_pub, reason = "`KnownWidth` names it; older compilers do not see that")]
 pub trait Bytes: Plain + IntoBytes + Zero {}
 
 impl<const N: usize> Bytes for [u8; N] {}
