@@ -44,7 +44,7 @@ pub mod math;
 mod message;
 mod models;
 mod norm;
-mod number;
+pub mod number;
 mod observe;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -96,7 +96,6 @@ pub use models::{
     SinusoidalEmbedding, TextEncoder, Tied, TokenTable, Transformer, TransformerMemory,
 };
 pub use norm::{Exponent, LayerNorm, NoNorm, Norm, RmsNorm};
-pub use number::Number;
 pub use observe::{Observer, Unobserved};
 #[cfg(feature = "rayon")]
 pub use parallel::{ParallelLayer, ParallelScratch, forward_batch_parallel};

@@ -8,7 +8,7 @@ use zerocopy::FromZeros;
 /// quarter of the memory, or `i32`, fixed-point numbers, as models compute them that are [`IntegerOnly`](crate::IntegerOnly).
 ///
 /// As `i8`, a token is integers of -127 to 127 times a scale of its own, so each layer rounds its features, by max |x| / 254 at most (to 0,
-/// if max |x| < 1.5e-36). It suits Post-LN, whose tokens are normalised; the stream of a deep Pre-LN model has features far greater than
+/// if max |x| < 1.5e-36), and by max |x| / 210 if they were fixed-point numbers. It suits Post-LN, whose tokens are normalised; the stream of a deep Pre-LN model has features far greater than
 /// others, beside which these are lost.
 ///
 /// A model has it by the format of its weights: see [`Int8Stream`](crate::Int8Stream).

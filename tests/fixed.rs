@@ -37,6 +37,9 @@ fn conversions() {
     assert_eq!([32768.0, -32768.0].map(from_f32), [i32::MAX, i32::MIN]);
     assert_eq!((from_f32(f32::NAN), from_f32(-0.0)), (0, 0));
     assert_eq!([65536, -32768, i32::MIN].map(to_f32), [1.0, -0.5, -32768.0]);
+    for x in (i32::MIN..=i32::MAX).step_by(4_099).chain([(1 << 30) + 65, 1, -1, i32::MAX]) {
+        assert_eq!(to_f32(x), x as f32 / 65_536.0); // the nearest
+    }
     let mut random = Random(1);
     for _ in 0..100_000 {
         let x = (100.0 * random.next()) as f32;
@@ -137,7 +140,9 @@ fn check_norm<const D: usize>() -> f64 {
     let mut greatest = 0f64;
     let tokens = [(0.0, 1.0), (0.0, 0.01), (0.3, 1e-4), (5.0, 0.5), (-300.0, 100.0), (0.0, 12000.0), (2.0, 0.0)];
     for (centre, spread) in tokens {
-        for (gain, epsilon) in [(1.0, 1e-5f32), (20.0, 1e-5), (1.0, 1e-12), (0.1, 0.0)] {
+        for (gain, epsilon) in
+            [(1.0, 1e-5f32), (20.0, 1e-5), (1.0, 1e-12), (0.1, 0.0), (1.0, 1e-3), (1.0, 0.1), (1.0, 30.0), (1.0, 1e6)]
+        {
             let mut numbers = |centre: f64, spread: f64| -> [i32; D] {
                 std::array::from_fn(|_| ((centre + spread * random.next()) * 65536.0) as i32)
             };

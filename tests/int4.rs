@@ -4,8 +4,8 @@ mod common;
 
 use common::random::Random;
 use constformer::{
-    Boxed, Encoder, FeedForward, Int4, Int8, KnownWidth, Layer, Linear, NoBias, Parameters, Plan, Relu, Scratch,
-    Sequence, Shape, Vit, Width, Zero, boxed, image, quantize, quantize_to,
+    Bert, Boxed, Encoder, FeedForward, Format, Int4, Int8, Int8Cache, KnownWidth, Layer, Linear, NoBias, Parameters,
+    Plan, Relu, Scratch, Sequence, Shape, Vit, Width, Zero, boxed, image, quantize, quantize_to,
     zerocopy::{FromBytes, IntoBytes},
 };
 
@@ -149,6 +149,35 @@ fn extreme_numbers() {
     assert!((one - 3.0).abs() < 1e-5 && other.is_nan());
     assert!(linear.apply(&[1.0, f32::NAN, 1.0]).iter().all(|y| y.is_nan()));
     assert!(linear.apply(&[1.0, f32::INFINITY, 1.0]).iter().all(|y| !y.is_finite()));
+}
+
+/// Whatever its bits are, a NaN is no integer that overflows.
+#[test]
+fn every_nan_is_lost_in_no_sum() {
+    fn check<T: Format>() {
+        let mut weights = boxed::<Linear<640, 4, f32, NoBias>>();
+        weights.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill(1.0));
+        let linear: Boxed<Linear<640, 4, T, NoBias>> = quantize(&*weights);
+        for bits in [0x7fff_7fff, 0x7f80_8000, 0xffff_7fff] {
+            let token = [f32::from_bits(bits); 640];
+            assert!(linear.apply(&token).iter().all(|y| y.is_nan()));
+            let mut x = boxed::<Sequence<640, 5>>();
+            x.assign(&[token; 5]).unwrap();
+            let mut y = Sequence::<4, 5>::new();
+            linear.forward(&x, &mut y);
+            assert!(y.tokens().as_flattened().iter().all(|y| y.is_nan()));
+        }
+    }
+    check::<Int4>();
+    check::<Int8>();
+
+    let mut model = boxed::<Encoder<Bert, 2, 64, 96, 2>>();
+    Random(1).fill(&mut *model);
+    let model: Boxed<Encoder<Bert, 2, 64, 96, 2, Int8Cache<Int4>>> = quantize(&*model);
+    let mut x = boxed::<Sequence<64, 40>>();
+    x.assign(&[[f32::from_bits(0x7fff_7fff); 64]; 40]).unwrap();
+    model.forward(&mut x, &mut boxed::<Scratch<64, 96, 40, 4, 64, i8>>());
+    assert!(x.tokens().as_flattened().iter().all(|x| x.is_nan()));
 }
 
 /// The greatest sum that there is fits: all integers of the greatest magnitude, as many as are allowed.

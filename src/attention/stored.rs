@@ -14,7 +14,8 @@ use zerocopy::FromZeros;
 ///
 /// As `i8`, keys and values are integers of -127 to 127 times a scale for each token, and queries and weights are integers of
 /// -2047 to 2047 times a scale for each row, so that scores and contexts are sums of integers, the same on every processor. What a
-/// number is off by is at most half a scale: max |k| / 254 of a key or value, max |q| / 4094 of a query or weight. Softmax is in the numbers
+/// number is off by is at most half a scale: max |k| / 254 of a key or value, max |q| / 4094 of a query or weight (of fixed-point numbers, 0.6 of one;
+/// weights of softmax below 2⁻¹⁵ of the greatest are none). Softmax is in the numbers
 /// `N` that the model computes in: see [`LookedUpIn`].
 ///
 /// A model has it by the format of its weights: see [`Int8Cache`](crate::Int8Cache).

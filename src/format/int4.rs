@@ -15,8 +15,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// 32 inputs of an output, which are F, and a scale s for each output.
 ///
 /// A product quantises the token as [`Int8`](crate::Int8) does, x ≈ t p with p of -127 to 127, and sums integers: y = t s ((F ⊙ Q) p), exactly,
-/// whatever the processor. All else stays as in `Int8`. A matrix has up to 8288 inputs. A weight is off by at most half of s f, max |w| / 14
-/// of its group: try it on samples of yours, and `Int8` for what it does not suit.
+/// whatever the processor. All else stays as in `Int8`. A matrix has up to 8288 inputs. A weight is off by at most half of s f: max |w| / 14
+/// of its group, and max |w| / 3570 of its output more. Try it on samples of yours, and `Int8` for what it does not suit.
 ///
 /// A model in this format is made of one in `f32` by [`quantize`](crate::quantize), or loaded from a checkpoint, which quantises as well.
 #[derive(Clone, Copy, Debug)]

@@ -8,13 +8,13 @@ use crate::{
 use core::marker::PhantomData;
 
 /// The weights of `T`, which is [`Int8`] or [`Int4`], and all else in integers as well, for processors without a unit for floating-point
-/// numbers: what a block computes with are fixed-point numbers ([`Number`](crate::Number)), keys and values have 8 bits
+/// numbers: what a block computes with are fixed-point numbers ([`Number`](crate::number::Number)), keys and values have 8 bits
 /// ([`KeyValueFormat`](crate::KeyValueFormat)), tokens between layers are fixed-point numbers or, with
 /// [`Int8Stream`](crate::Int8Stream), of 8 bits.
 ///
-/// Softmax, activations and norms are those of [`math::fixed`](crate::math::fixed), where their errors are stated; a number is off by 2⁻¹⁷ at
+/// Softmax, activations and norms are those of [`math::fixed`](crate::math::fixed), where their errors are stated; a number is off by 2⁻¹⁶ at
 /// most, and lies between -32768 and 32768: what would be greater becomes the greatest. NaN and infinities there are none.
-/// Outputs have the same bits on every processor. Weights are those of `T`, so a checkpoint or an image is read by models of both; scales and
+/// Outputs of stacks and classifiers have the same bits on every processor. Up to 8192 tokens and features. Weights are those of `T`, so a checkpoint or an image is read by models of both; scales and
 /// biases, which are `f32` in it, are taken apart as bits. Token embeddings and the heads of language models compute in `f32`.
 ///
 /// ```

@@ -19,6 +19,11 @@ impl Factor {
         Self { m: if up < 0 { n >> 1 } else { n << (up & 31) }, e: -up }
     }
 
+    /// 2ⁿ times this.
+    pub(crate) const fn shifted(self, n: i32) -> Self {
+        Self { m: self.m, e: self.e + n }
+    }
+
     /// 1 / n, to 2⁻²⁹ of it; 0 of 0.
     pub(crate) const fn reciprocal(n: u64) -> Self {
         let lead = n.leading_zeros();

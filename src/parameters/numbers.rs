@@ -20,7 +20,7 @@ pub enum Numbers<'a> {
         scales: &'a [f32],
         /// One for every 32 columns of each row.
         factors: &'a [u8],
-        /// As many as the shape says, two a byte, the first in the lower half, each plus 8; each row begins with a byte.
+        /// As many as the shape says, two a byte, the first in the lower half, in two's complement; each row begins with a byte.
         integers: &'a [u8],
     },
 }

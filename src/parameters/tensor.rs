@@ -181,7 +181,7 @@ impl Tensor<NumbersMut<'_>> {
     }
 
     /// Sets all numbers, given row by row as in PyTorch. Integers are the nearest to them, and the scale of a row is such that the number of
-    /// the greatest magnitude is 127.
+    /// the greatest magnitude is 127, or, of 4 bits, 7 times the factor of its group.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Tensor<NumbersMut<'_>> {
         }
     }
 
-    /// Sets the number at `row` and `column`; a vector is one row. An integer is rounded to a multiple of the scale that its row has. Outside
+    /// Sets the number at `row` and `column`; a vector is one row. An integer is rounded to a multiple of the scale that its row has, or its group. Outside
     /// of the shape there is nothing to set.
     pub fn set(&mut self, row: usize, column: usize, value: f32) {
         let ([_, columns], Some(position)) = (self.extent(), self.position(row, column)) else { return };

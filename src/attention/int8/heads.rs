@@ -100,17 +100,17 @@ impl<const D_KV: usize, const SEQ_LEN: usize> KeyValues<D_KV, SEQ_LEN> {
         let values = self.values.as_flattened();
         let panels = || values.chunks(D_KV.max(1) * PANEL).zip((0..weights.len()).step_by(PANEL));
         for (context, column) in context.chunks_mut(4).zip((from..).step_by(4)) {
-            let mut sums = [0; 4];
+            let mut sums = [0i32; 4];
             for (panel, first) in panels() {
                 let (width, seen) = (panel.len() / D_KV.max(1), PANEL.min(weights.len() - first));
                 let rows = panel.as_chunks::<PANEL>().0.get(column..).and_then(|rows| rows.first_chunk());
                 if let (Some(rows), true, 4) = (rows, width == PANEL, context.len()) {
                     let more = integers.four_dots(first, rows, 0, seen);
-                    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+                    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(more));
                 } else {
                     for (sum, column) in sums.iter_mut().zip(column..).take(context.len()) {
                         let row = panel.get(column * width..column * width + seen).unwrap_or_default();
-                        *sum += integers.dot(first, row);
+                        *sum = sum.wrapping_add(integers.dot(first, row));
                     }
                 }
             }

@@ -52,7 +52,7 @@ impl<N: Number, const T: usize, const IN: usize> Tokens<N, T, IN> {
     fn rest(&self, token: usize, w: &[i8; IN]) -> i32 {
         let (first, w) = (IN / 4 * 4 * T, w.as_chunks::<4>().1);
         let x = self.integers.as_flattened().get(first + token * w.len()..).unwrap_or_default();
-        x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+        super::sum(x.iter().zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)))
     }
 }
 
@@ -271,7 +271,7 @@ pub(super) fn four_dots<const N: usize, const STRIDE: usize>(
     if !len.is_multiple_of(4) {
         let rest = len / 4 * 4;
         for (sum, w) in sums.iter_mut().zip(weights) {
-            *sum += super::dot(x.iter().take(len).skip(rest), w.get(rest..).unwrap_or_default());
+            *sum = sum.wrapping_add(super::dot(x.iter().take(len).skip(rest), w.get(rest..).unwrap_or_default()));
         }
     }
     sums
@@ -330,7 +330,7 @@ impl<N: Number, const T: usize, const IN: usize> Int4Tokens<N, T, IN> {
             .take(len)
             .zip(eights..)
             .map(|(x, column)| i32::from(*x >> 4) * i32::from(get(factors, w, column).unwrap_or_default()));
-        products.sum()
+        super::sum(products)
     }
 }
 
@@ -535,11 +535,11 @@ pub(super) fn int4_four_by_one<N: Number, const IN: usize>(
         let (_, eights) = x.integers.as_flattened().split_at(IN / GROUP * GROUP * 4);
         for (x, w) in eights.as_chunks::<32>().0.iter().zip(after_groups::<IN>(w)).take(IN % GROUP / 8) {
             for (sum, eight) in sums.iter_mut().zip(int4_four_by_eight(x, w)) {
-                *sum += (eight >> 16) * factor;
+                *sum = sum.wrapping_add((eight >> 16) * factor);
             }
         }
         for (token, sum) in sums.iter_mut().enumerate() {
-            *sum += x.rest(token, factors, w);
+            *sum = sum.wrapping_add(x.rest(token, factors, w));
         }
     }
     sums

@@ -124,7 +124,13 @@ impl<N: Number, E: Epilogue<N>, const IN: usize, const OUT: usize> Multiply<'_, 
 /// The sum of the products of integers with weights in the same order.
 #[inline(always)]
 fn dot<'a>(x: impl Iterator<Item = &'a i16>, w: &[i8]) -> i32 {
-    x.zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+    sum(x.zip(w).map(|(x, w)| i32::from(*x) * i32::from(*w)))
+}
+
+/// The sum. It fits but for a token with a NaN, whose integers mean nothing: its scale is NaN as well.
+#[inline(always)]
+fn sum(products: impl Iterator<Item = i32>) -> i32 {
+    products.fold(0, i32::wrapping_add)
 }
 
 /// The products of four tokens with four rows of w, token by token.

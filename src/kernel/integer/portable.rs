@@ -90,7 +90,7 @@ impl<N: Number, const T: usize, const IN: usize> Int4Tokens<N, T, IN> {
 
 #[inline(always)]
 fn dot16<const IN: usize>(x: &Row<IN>, w: &Row<IN>) -> i32 {
-    x.integers.iter().zip(&w.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum()
+    super::sum(x.integers.iter().zip(&w.integers).map(|(x, w)| i32::from(*x) * i32::from(*w)))
 }
 
 /// The products of four tokens with a row of w: factors and integers.

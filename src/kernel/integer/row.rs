@@ -38,7 +38,7 @@ impl<const N: usize> Row<N> {
     pub(crate) const fn assert_sums_fit() {
         if N > 1 << 13 {
             Message::new()
-                .text("attention in the format `Int8Cache`, of ")
+                .text("attention with keys and values of 8 bits (`Int8Cache`, `IntegerOnly`), of ")
                 .number(N)
                 .text(" tokens (`SEQ_LEN`) or features (`D_MODEL`): sums of integers have room for 8192")
                 .panic();

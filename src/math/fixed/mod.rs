@@ -64,7 +64,7 @@ const fn from_large(x: f32) -> i32 {
 /// The floating-point number that a fixed-point number is, or is nearest to.
 #[must_use]
 pub const fn to_f32(x: i32) -> f32 {
-    let magnitude = Factor::of(x.unsigned_abs()).times(Factor::power_of_two(-(POINT as i32))).to_f32();
+    let magnitude = Factor::of(x.unsigned_abs()).shifted(-(POINT as i32)).to_f32();
     if x < 0 { -magnitude } else { magnitude }
 }
 

@@ -4,7 +4,7 @@ use super::POINT;
 
 /// Replaces a token by γ ⊙ x̂ + β with x̂ = (x - E\[x\]) / √(Var\[x\] + ε), within 1e-4 (1 + |γ| (1 + |x̂|))
 ///
-/// `weight` is γ, `bias` β, and ε at least 0. Features that lie 32,768 or more from the mean are taken to lie as far as is possible.
+/// `weight` is γ, `bias` β, and ε at least 0 and at most 2⁴⁰, or taken for that. Features that lie 32,768 or more from the mean are taken to lie as far as is possible.
 /// PyTorch: `nn.LayerNorm(D, eps)`.
 pub fn layer_norm<const D: usize>(x: &mut [i32; D], weight: &[i32; D], bias: &[i32; D], epsilon: f32) {
     normalize::<true, D>(x, weight.iter().copied().zip(bias.iter().copied()), epsilon);
@@ -26,7 +26,7 @@ pub(crate) fn normalize<const CENTRED: bool, const D: usize>(
     }
     // Centred numbers become integers of up to 30 bits, so that all of these are of use, also of what the mean was rounded by, and of up to
     // 23, the sum of whose squares fits.
-    let up = greatest.leading_zeros().saturating_sub(1).min(29);
+    let up = greatest.leading_zeros().saturating_sub(1).min(29).min(highest_up(epsilon));
     let of_mean = (quotient((sum - i64::from(mean) * D as i64).unsigned_abs() << 24, D as u32) << up) >> 25;
     let of_mean = if sum < 0 { -(of_mean as i32) } else { of_mean as i32 };
     let mut squares = 0;
@@ -64,6 +64,13 @@ fn quotient(a: u64, b: u32) -> u64 {
     let lead = a.leading_zeros().min(63);
     let inverse = u32::MAX.checked_div(b).unwrap_or_default();
     (((a << lead) >> 32) * u64::from(inverse)) >> lead
+}
+
+/// By how many bits centred numbers are shifted at most, so that ε fits beside the mean of their squares.
+const fn highest_up(epsilon: f32) -> u32 {
+    let exponent = (epsilon.to_bits() >> 23 & 0xff).cast_signed() - 127;
+    let up = (61 - exponent) / 2 - POINT.cast_signed() + 1 + TO_23_BITS.cast_signed();
+    if up < 0 { 0 } else { up.cast_unsigned() }
 }
 
 /// 2ⁿ x, rounded down, for an x of 0 or more; 2⁶² at most, also of what is not finite.
