@@ -2,16 +2,17 @@
 
 #[cfg(constformer_dsp)]
 mod dsp;
+#[cfg(constformer_dsp)]
+mod dsp_int4;
 mod int4;
 #[cfg(not(constformer_dsp))]
 mod portable;
 mod row;
 
 #[cfg(constformer_dsp)]
-use dsp::{
-    Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_one, int4_one_by_two,
-    one_by_four, one_by_one, one_dot,
-};
+use dsp::{Tokens, four_by_one, four_dots, in_order, one_by_four, one_by_one, one_dot};
+#[cfg(constformer_dsp)]
+use dsp_int4::{Int4Tokens, int4_four_by_one, int4_one_by_one, int4_one_by_two};
 #[cfg(not(constformer_dsp))]
 use portable::{
     Int4Tokens, Tokens, four_by_one, four_dots, in_order, int4_four_by_one, int4_one_by_one, int4_one_by_two,
