@@ -1,6 +1,10 @@
 //! Whether a layer adds a vector of its own.
 
-use crate::{machine::Lanes, parameters, parameters::Parameters};
+use crate::{
+    machine::{Lanes, Machine, Work, dispatch},
+    parameters,
+    parameters::Parameters,
+};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// The bias of a layer, as a type: [`WithBias`] or [`NoBias`]. One that is absent takes no memory and no time.
@@ -19,6 +23,10 @@ pub trait Bias: Copy + Send + Sync + 'static {
         count: usize,
         x: M::Vector,
     ) -> M::Vector;
+
+    /// ∂b = ∂b + Σ ∂y
+    #[doc(hidden)]
+    fn add_gradient<const N: usize>(dy: &[[f32; N]], gradient: &mut Self::Vector<N>);
 }
 
 /// There is a bias.
@@ -39,6 +47,10 @@ impl Bias for WithBias {
             None => x,
         }
     }
+
+    fn add_gradient<const N: usize>(dy: &[[f32; N]], gradient: &mut [f32; N]) {
+        dispatch(AddRows { rows: dy, to: gradient });
+    }
 }
 
 impl Bias for NoBias {
@@ -47,6 +59,25 @@ impl Bias for NoBias {
     #[inline(always)]
     fn add<M: Lanes, const N: usize>(_: M, _: &Nothing, _: usize, _: usize, x: M::Vector) -> M::Vector {
         x
+    }
+
+    fn add_gradient<const N: usize>(_: &[[f32; N]], _: &mut Nothing) {}
+}
+
+/// y = y + Σ x
+struct AddRows<'a, const N: usize> {
+    rows: &'a [[f32; N]],
+    to: &'a mut [f32; N],
+}
+
+impl<const N: usize> Work for AddRows<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, _: M) {
+        for row in self.rows {
+            self.to.iter_mut().zip(row).for_each(|(to, x)| *to += x);
+        }
     }
 }
 

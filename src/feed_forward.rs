@@ -1,12 +1,13 @@
 //! Feed-forward layers, position-wise.
 
 use crate::{
-    activation::{Activation, Identity},
+    activation::{Activation, Identity, TrainableActivation},
     attention::rows,
     bias::{Bias, WithBias},
-    format::Format,
+    format::{Format, TrainableFormat},
     kernel::{Epilogue, Multiply, Store},
     linear::Linear,
+    machine::{Machine, Work, dispatch},
     number::Number,
     observe::{Observer, Watch},
     parameters,
@@ -14,6 +15,7 @@ use crate::{
     plain::Zero,
     sequence::Sequence,
     shape::{KnownWidth, Width},
+    training::Dropout,
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
@@ -69,6 +71,37 @@ pub trait PositionWise<const D_MODEL: usize, const D_FF: usize>: Parameters {
             });
         }
     }
+}
+
+/// A [`PositionWise`] layer that can be trained.
+#[diagnostic::on_unimplemented(
+    message = "the feed-forward layer `{Self}` has no gradient, so what it is a part of cannot be trained",
+    label = "its activation and its format must be trainable"
+)]
+pub trait TrainablePositionWise<const D_MODEL: usize, const D_FF: usize>:
+    PositionWise<D_MODEL, D_FF, Number = f32>
+{
+    /// The gradient: for weights of `f32`, a value of the same type.
+    type Gradient: Parameters;
+    /// Working memory of the way back, for `TILE` tokens.
+    type GradientScratch<const TILE: usize>: Zero + FromZeros;
+
+    /// To `dx` is added the gradient of `x`, given that of the output, `dy`; to `gradient` that of the parameters. Numbers of what lies
+    /// between the products are dropped as on the way forward, row 0 being that of the token `first`.
+    #[doc(hidden)]
+    fn backward<const TILE: usize>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        dy: &[[f32; D_MODEL]],
+        dx: &mut [[f32; D_MODEL]],
+        scratch: &mut Self::GradientScratch<TILE>,
+        dropped: (Dropout, usize),
+        gradient: &mut Self::Gradient,
+    );
+
+    /// Room for what lies between the products on the way forward.
+    #[doc(hidden)]
+    fn hidden<const TILE: usize>(scratch: &mut Self::GradientScratch<TILE>) -> &mut [[f32; D_FF]; TILE];
 }
 
 /// Working memory of a feed-forward layer: `TILE` tokens between the two products.
@@ -153,6 +186,62 @@ where
     }
 }
 
+impl<const D_MODEL: usize, const D_FF: usize, A: TrainableActivation, T: TrainableFormat, B: Bias>
+    TrainablePositionWise<D_MODEL, D_FF> for FeedForward<D_MODEL, D_FF, A, T, B>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
+{
+    type Gradient = FeedForward<D_MODEL, D_FF, A, T::Gradient, B>;
+    type GradientScratch<const TILE: usize> = [[[f32; D_FF]; TILE]; 2];
+
+    /// With h = W₁ x + b₁ and a = f(h): ∂a = W₂ᵀ ∂y, ∂h = f'(h) ⊙ ∂a.
+    fn backward<const TILE: usize>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        dy: &[[f32; D_MODEL]],
+        dx: &mut [[f32; D_MODEL]],
+        [hidden, d_hidden]: &mut [[[f32; D_FF]; TILE]; 2],
+        (dropout, first): (Dropout, usize),
+        gradient: &mut Self::Gradient,
+    ) {
+        let [hidden, d_hidden] = [hidden, d_hidden].map(|rows| rows.get_mut(..x.len()).unwrap_or_default());
+        self.inner.multiply(x, Store::<D_FF, Identity>::to(hidden));
+        d_hidden.fill([0.0; D_FF]);
+        T::add_backward(&self.outer.weight, dy, d_hidden);
+        let activation = PhantomData::<A>;
+        dispatch(Activate { x: hidden.as_flattened_mut(), d: d_hidden.as_flattened_mut(), activation });
+        dropout.apply(hidden, first);
+        dropout.apply(d_hidden, first);
+        self.outer.add_gradient(hidden, dy, &mut gradient.outer);
+        self.inner.backward(x, d_hidden, dx, &mut gradient.inner);
+    }
+
+    fn hidden<const TILE: usize>([hidden, _]: &mut [[[f32; D_FF]; TILE]; 2]) -> &mut [[f32; D_FF]; TILE] {
+        hidden
+    }
+}
+
+/// x becomes f(x), and d becomes f'(x) d.
+struct Activate<'a, A> {
+    x: &'a mut [f32],
+    d: &'a mut [f32],
+    activation: PhantomData<A>,
+}
+
+impl<A: TrainableActivation> Work for Activate<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        for (x, d) in self.x.chunks_mut(M::LANES).zip(self.d.chunks_mut(M::LANES)) {
+            let input = m.load(x);
+            m.store(A::apply(m, input), x);
+            m.store(m.mul(A::derivative(m, input), m.load(d)), d);
+        }
+    }
+}
+
 /// y = W₂ (f(W_G x + b_G) ⊙ (W₁ x + b₁)) + b₂, for every token x alone
 ///
 /// | symbol | shape | is |
@@ -220,5 +309,72 @@ where
 
     fn narrow(&self, hidden: &[[T::Number; D_FF]], then: impl Epilogue<T::Number>) {
         self.outer.multiply(hidden, then);
+    }
+}
+
+impl<const D_MODEL: usize, const D_FF: usize, A: TrainableActivation, T: TrainableFormat, B: Bias>
+    TrainablePositionWise<D_MODEL, D_FF> for GatedFeedForward<D_MODEL, D_FF, A, T, B>
+where
+    Width<D_MODEL>: KnownWidth,
+    Width<D_FF>: KnownWidth,
+{
+    type Gradient = GatedFeedForward<D_MODEL, D_FF, A, T::Gradient, B>;
+    type GradientScratch<const TILE: usize> = [[[f32; D_FF]; TILE]; 3];
+
+    /// With g = W_G x + b_G, h = W₁ x + b₁ and a = f(g) ⊙ h: ∂a = W₂ᵀ ∂y, ∂h = f(g) ⊙ ∂a, ∂g = f'(g) ⊙ h ⊙ ∂a.
+    fn backward<const TILE: usize>(
+        &self,
+        x: &[[f32; D_MODEL]],
+        dy: &[[f32; D_MODEL]],
+        dx: &mut [[f32; D_MODEL]],
+        [gate, inner, d_gate]: &mut [[[f32; D_FF]; TILE]; 3],
+        (dropout, first): (Dropout, usize),
+        gradient: &mut Self::Gradient,
+    ) {
+        let [gate, inner, d_gate] = [gate, inner, d_gate].map(|rows| rows.get_mut(..x.len()).unwrap_or_default());
+        self.gate.multiply(x, Store::<D_FF, Identity>::to(gate));
+        self.inner.multiply(x, Store::<D_FF, Identity>::to(inner));
+        d_gate.fill([0.0; D_FF]);
+        T::add_backward(&self.outer.weight, dy, d_gate);
+        dropout.apply(d_gate, first);
+        dispatch(Gate {
+            gate: gate.as_flattened_mut(),
+            inner: inner.as_flattened_mut(),
+            d: d_gate.as_flattened_mut(),
+            activation: PhantomData::<A>,
+        });
+        let (hidden, d_inner) = (gate, inner);
+        dropout.apply(hidden, first);
+        self.outer.add_gradient(hidden, dy, &mut gradient.outer);
+        self.inner.backward(x, d_inner, dx, &mut gradient.inner);
+        self.gate.backward(x, d_gate, dx, &mut gradient.gate);
+    }
+
+    fn hidden<const TILE: usize>([hidden, ..]: &mut [[[f32; D_FF]; TILE]; 3]) -> &mut [[f32; D_FF]; TILE] {
+        hidden
+    }
+}
+
+/// With g, h and ∂a: g becomes f(g) ⊙ h, h becomes f(g) ⊙ ∂a, and ∂a becomes f'(g) ⊙ h ⊙ ∂a.
+struct Gate<'a, A> {
+    gate: &'a mut [f32],
+    inner: &'a mut [f32],
+    d: &'a mut [f32],
+    activation: PhantomData<A>,
+}
+
+impl<A: TrainableActivation> Work for Gate<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        let parts = self.gate.chunks_mut(M::LANES).zip(self.inner.chunks_mut(M::LANES));
+        for ((gate, inner), d) in parts.zip(self.d.chunks_mut(M::LANES)) {
+            let (g, h, da) = (m.load(gate), m.load(inner), m.load(d));
+            let open = A::apply(m, g);
+            m.store(m.mul(open, h), gate);
+            m.store(m.mul(open, da), inner);
+            m.store(m.mul(m.mul(A::derivative(m, g), h), da), d);
+        }
     }
 }

@@ -64,6 +64,7 @@ mod steps;
 mod sub_layers;
 mod token_format;
 pub mod tokenizer;
+pub mod training;
 
 pub use activation::{Activation, Gelu, GeluTanh, Identity, Relu, Silu};
 pub use attention::{

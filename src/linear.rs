@@ -2,7 +2,7 @@
 
 use crate::{
     bias::{Bias, WithBias},
-    format::{Format, Matrix},
+    format::{Format, Matrix, TrainableFormat},
     kernel::{self, Epilogue, Export},
     number::Number,
     parameters,
@@ -76,6 +76,33 @@ where
     /// `out` becomes the image of `x`, token by token.
     pub(crate) fn export(&self, x: &[[f32; IN]], out: &mut [[f32; OUT]]) {
         T::Number::read(x, |first, x| self.multiply(x, Export { out: &mut *out, first }));
+    }
+
+    /// ∂x = ∂x + Wᵀ ∂y; and to `gradient` is added that of W, Σ ∂y xᵀ, and of b, Σ ∂y.
+    pub(crate) fn backward(
+        &self,
+        x: &[[f32; IN]],
+        dy: &[[f32; OUT]],
+        dx: &mut [[f32; IN]],
+        gradient: &mut Linear<IN, OUT, T::Gradient, B>,
+    ) where
+        T: TrainableFormat,
+    {
+        T::add_backward(&self.weight, dy, dx);
+        self.add_gradient(x, dy, gradient);
+    }
+
+    /// As [`backward`](Self::backward), of a map whose inputs are no function of any parameter.
+    pub(crate) fn add_gradient(
+        &self,
+        x: &[[f32; IN]],
+        dy: &[[f32; OUT]],
+        gradient: &mut Linear<IN, OUT, T::Gradient, B>,
+    ) where
+        T: TrainableFormat,
+    {
+        T::add_gradient(&self.weight, x, dy, &mut gradient.weight);
+        B::add_gradient(dy, &mut gradient.bias);
     }
 
     /// Hands W x + b to `then`.

@@ -28,6 +28,17 @@ pub trait Norm<const D_MODEL: usize>: Parameters {
     }
 }
 
+/// A [`Norm`] that can be trained.
+#[diagnostic::on_unimplemented(
+    message = "the norm `{Self}` has no gradient, so what it is a part of cannot be trained",
+    label = "a norm such as `LayerNorm` is wanted here, or an implementation of `TrainableNorm`"
+)]
+pub trait TrainableNorm<const D_MODEL: usize>: Norm<D_MODEL> {
+    /// `dy`, the gradients of the normalised tokens, become those of the tokens `x` themselves; that of the parameters is added to
+    /// `gradient`.
+    fn backward(&self, x: &[[f32; D_MODEL]], dy: &mut [[f32; D_MODEL]], gradient: &mut Self);
+}
+
 /// The E of ε = 10⁻ᴱ: a number of `typenum`, such as `U5`, `U6`, `U12`.
 pub trait Exponent: Unsigned + Send + Sync + 'static {}
 
@@ -113,6 +124,15 @@ impl<const D_MODEL: usize, E: Exponent, B: Bias> Norm<D_MODEL> for LayerNorm<D_M
     }
 }
 
+/// ∂x = r (∂x̂ - E\[∂x̂\] - x̂ E\[∂x̂ ⊙ x̂\]), where x̂ = r (x - E\[x\]), r = 1 / √(Var\[x\] + ε) and ∂x̂ = γ ⊙ ∂y; ∂γ = Σ ∂y ⊙ x̂ and ∂β = Σ ∂y.
+impl<const D_MODEL: usize, E: Exponent, B: Bias> TrainableNorm<D_MODEL> for LayerNorm<D_MODEL, E, B> {
+    fn backward(&self, x: &[[f32; D_MODEL]], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        B::add_gradient(dy, &mut gradient.bias);
+        let (weight, epsilon, kind) = (&self.weight, Self::EPSILON, PhantomData::<Centred>);
+        dispatch(Backward { x, dy, weight, d_weight: &mut gradient.weight, epsilon, kind });
+    }
+}
+
 /// y = γ ⊙ x / √(E\[x²\] + ε), for every token x alone
 ///
 /// | symbol | shape | is |
@@ -165,6 +185,14 @@ impl<const D_MODEL: usize, E: Exponent> Norm<D_MODEL> for RmsNorm<D_MODEL, E> {
     }
 }
 
+/// As that of [`LayerNorm`], without the mean: ∂x = r (∂x̂ - x̂ E\[∂x̂ ⊙ x̂\]).
+impl<const D_MODEL: usize, E: Exponent> TrainableNorm<D_MODEL> for RmsNorm<D_MODEL, E> {
+    fn backward(&self, x: &[[f32; D_MODEL]], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        let (weight, epsilon, kind) = (&self.weight, Self::EPSILON, PhantomData::<Uncentred>);
+        dispatch(Backward { x, dy, weight, d_weight: &mut gradient.weight, epsilon, kind });
+    }
+}
+
 /// y = x: what a Post-LN encoder has after its last block.
 #[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -176,6 +204,10 @@ impl<const D_MODEL: usize> Norm<D_MODEL> for NoNorm {
     fn forward(&self, _: &mut [[f32; D_MODEL]]) {}
 
     fn forward_fixed(&self, _: &mut [[i32; D_MODEL]]) {}
+}
+
+impl<const D_MODEL: usize> TrainableNorm<D_MODEL> for NoNorm {
+    fn backward(&self, _: &[[f32; D_MODEL]], _: &mut [[f32; D_MODEL]], _: &mut Self) {}
 }
 
 /// Whether the mean is taken off first.
@@ -212,6 +244,44 @@ impl<C: Centre, B: Bias, const D: usize> Work for Normalize<'_, C, B, D> {
             let mean = if C::CENTRED { math::sum(m, x) / D as f32 } else { 0.0 };
             let scale = 1.0 / math::sqrt(math::square_of_distance(m, x, mean) / D as f32 + self.epsilon);
             math::map(m, x, &Affine::<B, D> { mean, scale, weight: self.weight, bias: self.bias });
+        }
+    }
+}
+
+struct Backward<'a, C, const D: usize> {
+    x: &'a [[f32; D]],
+    dy: &'a mut [[f32; D]],
+    weight: &'a [f32; D],
+    d_weight: &'a mut [f32; D],
+    epsilon: f32,
+    kind: PhantomData<C>,
+}
+
+impl<C: Centre, const D: usize> Work for Backward<'_, C, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Machine>(self, m: M) {
+        for (x, dy) in self.x.iter().zip(self.dy) {
+            let mean = if C::CENTRED { math::sum(m, x) / D as f32 } else { 0.0 };
+            let scale = 1.0 / math::sqrt(math::square_of_distance(m, x, mean) / D as f32 + self.epsilon);
+            let (means, scales) = (m.splat(mean), m.splat(scale));
+            let [mut sum, mut product] = [m.splat(0.0); 2];
+            let parts = x.chunks(M::LANES).zip(dy.chunks_mut(M::LANES));
+            for ((x, dy), (w, dw)) in parts.zip(self.weight.chunks(M::LANES).zip(self.d_weight.chunks_mut(M::LANES))) {
+                let (normed, g) = (m.mul(m.sub(m.load(x), means), scales), m.load(dy));
+                m.store(m.mul_add(g, normed, m.load(dw)), dw);
+                let g = m.mul(g, m.load(w)); // 0 beyond the end of a token
+                m.store(g, dy);
+                (sum, product) = (m.add(sum, g), m.mul_add(g, normed, product));
+            }
+            let mean_of = |sum| m.splat(m.sum_lanes(sum) / D as f32);
+            let (mean, product) = (if C::CENTRED { mean_of(sum) } else { m.splat(0.0) }, mean_of(product));
+            for (x, dy) in x.chunks(M::LANES).zip(dy.chunks_mut(M::LANES)) {
+                let normed = m.mul(m.sub(m.load(x), means), scales);
+                let g = m.sub(m.sub(m.load(dy), mean), m.mul(normed, product));
+                m.store(m.mul(g, scales), dy);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where the normalisation of a residual connection sits.
 
-use crate::{norm::Norm, number::Number};
+use crate::{norm::Norm, number::Number, plain::Zero};
+use zerocopy::FromZeros;
 
 /// The placement of the normalisation around a sub-layer f: y = after(x + f(before(x))), one of `before` and `after` being
 /// the norm and the other the identity. [`PreLn`] or [`PostLn`].
@@ -9,6 +10,13 @@ use crate::{norm::Norm, number::Number};
 pub trait Placement: Copy + Send + Sync + 'static {
     /// Whether `before` is the norm. PyTorch: `norm_first`.
     const NORM_FIRST: bool;
+    /// What training remembers of `SEQ_LEN` tokens that only a norm after a sub-layer needs.
+    #[doc(hidden)]
+    type Sums<const D_MODEL: usize, const SEQ_LEN: usize>: Zero
+        + FromZeros
+        + AsRef<[[f32; D_MODEL]]>
+        + AsMut<[[f32; D_MODEL]]>
+        + Send;
 }
 
 /// y = x + f(norm(x)): the residual stream itself is never normalised, so gradients run through it unchanged.
@@ -21,10 +29,14 @@ pub struct PostLn;
 
 impl Placement for PreLn {
     const NORM_FIRST: bool = true;
+
+    type Sums<const D_MODEL: usize, const SEQ_LEN: usize> = [[f32; D_MODEL]; 0];
 }
 
 impl Placement for PostLn {
     const NORM_FIRST: bool = false;
+
+    type Sums<const D_MODEL: usize, const SEQ_LEN: usize> = [[f32; D_MODEL]; SEQ_LEN];
 }
 
 /// before(x), which is `x` itself or written to `input`.

@@ -1,10 +1,10 @@
 //! Attention whose heads share keys and values.
 
-use super::{AttentionScratch, Projections, forward};
+use super::{AttentionScratch, Projections, TrainableProjections, forward};
 use crate::{
     cost::Macs,
     family::Family,
-    format::Format,
+    format::{Format, TrainableFormat},
     kernel::Epilogue,
     linear::Linear,
     mask::Mask,
@@ -110,5 +110,42 @@ where
 
     fn output(&self, context: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.output.multiply(context, then);
+    }
+}
+
+impl<F: Family, const D_MODEL: usize, const HEADS: usize, const KV_HEADS: usize, const D_KV: usize, T: TrainableFormat>
+    TrainableProjections<D_MODEL, D_KV> for GroupedQueryAttention<F, D_MODEL, HEADS, KV_HEADS, D_KV, T>
+where
+    Width<D_MODEL>: SharedBy<HEADS, KV_HEADS, D_KV>,
+{
+    type Gradient = GroupedQueryAttention<F, D_MODEL, HEADS, KV_HEADS, D_KV, T::Gradient>;
+
+    fn query_backward(
+        &self,
+        x: &[[f32; D_MODEL]],
+        dy: &[[f32; D_MODEL]],
+        dx: &mut [[f32; D_MODEL]],
+        gradient: &mut Self::Gradient,
+    ) {
+        self.query.backward(x, dy, dx, &mut gradient.query);
+    }
+
+    fn key_value_backward(
+        &self,
+        x: &[[f32; D_MODEL]],
+        [d_keys, d_values]: [&[[f32; D_KV]]; 2],
+        dx: &mut [[f32; D_MODEL]],
+        gradient: &mut Self::Gradient,
+    ) {
+        self.key.backward(x, d_keys, dx, &mut gradient.key);
+        self.value.backward(x, d_values, dx, &mut gradient.value);
+    }
+
+    fn output_backward(&self, dy: &[[f32; D_MODEL]], d_context: &mut [[f32; D_MODEL]]) {
+        T::add_backward(&self.output.weight, dy, d_context);
+    }
+
+    fn output_gradient(&self, context: &[[f32; D_MODEL]], dy: &[[f32; D_MODEL]], gradient: &mut Self::Gradient) {
+        self.output.add_gradient(context, dy, &mut gradient.output);
     }
 }

@@ -8,18 +8,21 @@ mod rotary;
 mod scratch;
 mod single;
 mod stored;
+mod training;
 
 pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
 pub(crate) use scratch::rows;
 pub use scratch::{AttentionScratch, AttentionTile};
 pub use stored::{KeyValueFormat, LookedUpIn};
+pub use training::AttentionGradientScratch;
+pub(crate) use training::TrainableProjections;
 
 use crate::{
     activation::Identity,
     cost::Macs,
     family::Family,
-    format::Format,
+    format::{Format, TrainableFormat},
     kernel::{Epilogue, Store},
     linear::Linear,
     mask::Mask,
@@ -155,5 +158,42 @@ where
 
     fn output(&self, context: &[[T::Number; D_MODEL]], then: impl Epilogue<T::Number>) {
         self.output.multiply(context, then);
+    }
+}
+
+impl<F: Family, const D_MODEL: usize, const HEADS: usize, T: TrainableFormat> TrainableProjections<D_MODEL, D_MODEL>
+    for MultiHeadAttention<F, D_MODEL, HEADS, T>
+where
+    Width<D_MODEL>: SplitInto<HEADS>,
+{
+    type Gradient = MultiHeadAttention<F, D_MODEL, HEADS, T::Gradient>;
+
+    fn query_backward(
+        &self,
+        x: &[[f32; D_MODEL]],
+        dy: &[[f32; D_MODEL]],
+        dx: &mut [[f32; D_MODEL]],
+        gradient: &mut Self::Gradient,
+    ) {
+        self.query.backward(x, dy, dx, &mut gradient.query);
+    }
+
+    fn key_value_backward(
+        &self,
+        x: &[[f32; D_MODEL]],
+        [d_keys, d_values]: [&[[f32; D_MODEL]]; 2],
+        dx: &mut [[f32; D_MODEL]],
+        gradient: &mut Self::Gradient,
+    ) {
+        self.key.backward(x, d_keys, dx, &mut gradient.key);
+        self.value.backward(x, d_values, dx, &mut gradient.value);
+    }
+
+    fn output_backward(&self, dy: &[[f32; D_MODEL]], d_context: &mut [[f32; D_MODEL]]) {
+        T::add_backward(&self.output.weight, dy, d_context);
+    }
+
+    fn output_gradient(&self, context: &[[f32; D_MODEL]], dy: &[[f32; D_MODEL]], gradient: &mut Self::Gradient) {
+        self.output.add_gradient(context, dy, &mut gradient.output);
     }
 }

@@ -32,11 +32,23 @@ impl<R: Rotation> Rotary<R> {
         })
     }
 
-    /// Rotates the queries `x`, one a row.
+    /// Rotates the queries or keys `x`, one a row.
     pub(super) fn rotate_rows<N: Number, const D: usize>(&self, x: &mut [[N; D]], place: Place) {
         for (step, a, b) in self.pairs() {
             for (row, x) in x.iter_mut().enumerate() {
                 let rotate = N::rotation(turn(step, place.position() + row));
+                for head in x.chunks_exact_mut(self.d_head) {
+                    (head[a], head[b]) = rotate(head[a], head[b]);
+                }
+            }
+        }
+    }
+
+    /// Rotates the rows `x` back: what [`rotate_rows`](Self::rotate_rows) does to gradients.
+    pub(super) fn rotate_rows_back<const D: usize>(&self, x: &mut [[f32; D]], place: Place) {
+        for (step, a, b) in self.pairs() {
+            for (row, x) in x.iter_mut().enumerate() {
+                let rotate = f32::rotation(turn(step, place.position() + row).wrapping_neg());
                 for head in x.chunks_exact_mut(self.d_head) {
                     (head[a], head[b]) = rotate(head[a], head[b]);
                 }

@@ -6,6 +6,7 @@ mod int8_cache;
 mod int8_stream;
 mod integer_only;
 mod panels;
+mod trainable;
 
 pub use int4::{Int4, Int4Rows};
 pub use int8::{Int8, Int8Rows};
@@ -14,6 +15,7 @@ pub use int8_stream::Int8Stream;
 pub use integer_only::{IntegerOnly, IntegerWeights};
 pub use panels::Panels;
 pub(crate) use panels::position as panel_position;
+pub use trainable::TrainableFormat;
 
 use crate::{
     attention::LookedUpIn,

@@ -65,6 +65,16 @@ impl<const IN: usize, const OUT: usize> Panels<IN, OUT> {
         }
     }
 
+    /// The weights in the order of storage.
+    pub(super) const fn numbers(&self) -> &[f32] {
+        self.0.as_flattened()
+    }
+
+    /// The weights in the order of storage, to be changed.
+    pub(super) const fn numbers_mut(&mut self) -> &mut [f32] {
+        self.0.as_flattened_mut()
+    }
+
     fn fill(&mut self, weight: impl Fn(usize, usize) -> f32) {
         for input in 0..IN {
             for output in 0..OUT {

@@ -8,13 +8,17 @@ mod dots;
 mod epilogue;
 mod few_rows;
 pub(crate) mod integer;
+mod outer;
 mod product;
 mod scalar;
+mod transposed;
 
 pub(crate) use dots::dots;
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::{Add, Bias, Export, Multiply, ScaleRows, Store};
 pub(crate) use few_rows::FewRows;
+pub(crate) use outer::OuterProducts;
 pub(crate) use product::{PANEL, Product};
 pub(crate) use scalar::{ScalarPanels, is_scalar};
+pub(crate) use transposed::TransposedProduct;

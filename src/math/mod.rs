@@ -4,6 +4,7 @@
 //! [`exp`], [`erf`], [`tanh`], [`sqrt`], [`sin`] and [`cos`] are the same for one number. The stated errors are against
 //! `f64` and tested (`tests/math.rs`).
 
+pub(crate) mod derivatives;
 pub mod fixed;
 mod gelu;
 mod rows;

@@ -1,0 +1,97 @@
+//! Rows times a transposed matrix: the way back through a linear map, scores of queries and keys, a tied head.
+
+use super::{Epilogue, PANEL, Product, scalar::is_scalar};
+use crate::machine::Machine;
+use core::ops::Range;
+
+/// x wᵀ, where x is the columns `inputs` of its rows, and w as many columns of rows that are `stride` numbers apart.
+///
+/// w is turned a block of 32 x 32 numbers at a time, and each block multiplied with all rows of x: so there is no second copy of w. The
+/// product comes as sums over up to 32 columns, which `epilogue` must add up.
+pub(crate) struct TransposedProduct<'a, const D: usize> {
+    pub(crate) x: &'a [[f32; D]],
+    pub(crate) inputs: Range<usize>,
+    /// Begins with the first of the columns that are wanted, of the first row.
+    pub(crate) w: &'a [f32],
+    pub(crate) stride: usize,
+    /// Rows of w: columns of the product.
+    pub(crate) rows: usize,
+}
+
+impl<const D: usize> TransposedProduct<'_, D> {
+    /// Hands the product to `epilogue`, which adds.
+    #[inline(always)]
+    pub(crate) fn run<M: Machine>(&self, m: M, epilogue: &mut impl Epilogue) {
+        if const { is_scalar::<M>() } {
+            self.blocks::<M, 8>(m, epilogue); // the block lies on the stack
+        } else {
+            self.blocks::<M, PANEL>(m, epilogue);
+        }
+    }
+
+    /// In blocks of `ROWS` rows of w.
+    #[inline(always)]
+    fn blocks<M: Machine, const ROWS: usize>(&self, m: M, epilogue: &mut impl Epilogue) {
+        let mut turned = [[0.0; ROWS]; PANEL];
+        for first in (0..self.rows).step_by(ROWS) {
+            let columns = ROWS.min(self.rows - first);
+            for input in self.inputs.clone().step_by(PANEL) {
+                let inputs = input..self.inputs.end.min(input + PANEL);
+                let w = self.w.get(first * self.stride + (input - self.inputs.start)..).unwrap_or_default();
+                turn(w, self.stride, columns, inputs.len(), &mut turned);
+                let (w, stride) = (turned.as_flattened().get(..inputs.len() * ROWS).unwrap_or_default(), ROWS);
+                let product = Product::<_, ROWS> { x: self.x, inputs, w, stride, from: 0, columns, first, next: &[] };
+                product.run(m, epilogue);
+            }
+        }
+    }
+}
+
+/// The first `columns` numbers of `rows` rows of `w` become as many columns of `turned`.
+#[inline(always)]
+fn turn<const ROWS: usize>(w: &[f32], stride: usize, rows: usize, columns: usize, turned: &mut [[f32; ROWS]; PANEL]) {
+    for row in 0..rows.min(ROWS) {
+        let w = w.get(row * stride..).unwrap_or_default();
+        match w.first_chunk::<PANEL>() {
+            Some(w) if columns == PANEL => (0..PANEL).for_each(|column| turned[column][row] = w[column]),
+            _ => turned.iter_mut().zip(w).take(columns).for_each(|(to, w)| to[row] = *w),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Add, *};
+    use crate::machine::{Work, dispatch};
+
+    struct Run<'a>(TransposedProduct<'a, 71>, &'a mut [[f32; 45]]);
+
+    impl Work for Run<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<M: Machine>(self, m: M) {
+            self.0.run(m, &mut Add(self.1));
+        }
+    }
+
+    /// Parts of odd widths, against the definition.
+    #[test]
+    fn it_is_the_product_with_the_transposed_matrix() {
+        let number = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f32 - 11.0;
+        let x: [[f32; 71]; 5] = core::array::from_fn(|t| core::array::from_fn(|i| number(t, i)));
+        let w: [[f32; 75]; 45] = core::array::from_fn(|row| core::array::from_fn(|column| number(column, row)));
+        for (inputs, from, rows) in [(0..71, 0, 45), (2..71, 3, 33), (1..2, 74, 1), (0..32, 5, 32), (3..3, 0, 4)] {
+            let mut y = [[1.0; 45]; 5];
+            let part = &w.as_flattened()[from..];
+            dispatch(Run(TransposedProduct { x: &x, inputs: inputs.clone(), w: part, stride: 75, rows }, &mut y));
+            for (x, y) in x.iter().zip(&y) {
+                for (row, found) in y.iter().enumerate() {
+                    let terms = inputs.clone().map(|i| x[i] * w[row][from + i - inputs.start]);
+                    let expected = 1.0 + if row < rows { terms.sum() } else { 0.0 };
+                    assert_eq!(*found, expected, "{inputs:?} {from} {rows} at {row}");
+                }
+            }
+        }
+    }
+}
