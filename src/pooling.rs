@@ -29,6 +29,12 @@ pub trait Pooling: Copy + Send + Sync + 'static {
     }
 }
 
+/// A [`Pooling`] that models can be trained with.
+pub trait TrainablePooling: Pooling {
+    /// `dx` become the gradients of the tokens, given that of the vector.
+    fn backward<const D_MODEL: usize>(dy: &[f32; D_MODEL], dx: &mut [[f32; D_MODEL]]);
+}
+
 /// y = x₀: the class token of BERT and ViT
 #[derive(Clone, Copy, Debug)]
 pub struct FirstToken;
@@ -50,6 +56,20 @@ impl Pooling for FirstToken {
         x: &Sequence<D_MODEL, SEQ_LEN, S>,
     ) -> Result<[N; D_MODEL], Empty> {
         x.load(0).ok_or(Empty)
+    }
+}
+
+impl TrainablePooling for FirstToken {
+    fn backward<const D_MODEL: usize>(dy: &[f32; D_MODEL], dx: &mut [[f32; D_MODEL]]) {
+        dx.fill([0.0; D_MODEL]);
+        dx.iter_mut().take(1).for_each(|dx| *dx = *dy);
+    }
+}
+
+impl TrainablePooling for Mean {
+    fn backward<const D_MODEL: usize>(dy: &[f32; D_MODEL], dx: &mut [[f32; D_MODEL]]) {
+        let scale = 1.0 / dx.len() as f32;
+        dx.fill(dy.map(|dy| scale * dy));
     }
 }
 

@@ -45,6 +45,11 @@ impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POS
         add_rows(self.weight.rows.get(first..).unwrap_or_default(), tokens);
     }
 
+    /// ∂wₚ = ∂wₚ + ∂yₚ, where this is ∂w
+    pub(crate) fn add_gradient(&mut self, dy: &[[f32; D_MODEL]]) {
+        self.weight.rows.iter_mut().zip(dy).for_each(|(row, dy)| add(row, dy));
+    }
+
     /// Adds its position to every token.
     pub fn forward<const SEQ_LEN: usize>(&self, x: &mut Sequence<D_MODEL, SEQ_LEN>) {
         const { assert_room::<SEQ_LEN, POSITIONS>() };

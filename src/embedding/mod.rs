@@ -40,6 +40,20 @@ pub trait Embedding<const D_MODEL: usize>: Parameters {
     ) -> Result<(), InputError>;
 }
 
+/// An [`Embedding`] that can be trained.
+#[diagnostic::on_unimplemented(
+    message = "the embedding `{Self}` has no gradient, so what it is a part of cannot be trained",
+    label = "its weights must be `f32`"
+)]
+pub trait TrainableEmbedding<const D_MODEL: usize>: Embedding<D_MODEL> {
+    /// The gradient: for weights of `f32`, a value of the same type.
+    type Gradient: Embedding<D_MODEL>;
+
+    /// Adds to the gradient, given those of the tokens of `inputs`, `dy`, which are overwritten. The inputs are those that
+    /// [`forward`](Embedding::forward) was given.
+    fn backward(&self, inputs: &[Self::Input], dy: &mut [[f32; D_MODEL]], gradient: &mut Self::Gradient);
+}
+
 /// An [`Embedding`] in which a token is a function of its input and its position alone, so that a text can be embedded piece by
 /// piece: [`TokenEmbedding`], [`TextEmbedding`], [`SinusoidalEmbedding`](crate::SinusoidalEmbedding).
 #[diagnostic::on_unimplemented(

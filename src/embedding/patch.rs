@@ -1,9 +1,9 @@
 //! Patches of images, frames of sound.
 
-use super::{Embedding, InputError, resize};
+use super::{Embedding, InputError, TrainableEmbedding, resize};
 use crate::{
     cost::Macs,
-    format::Format,
+    format::{Format, TrainableFormat},
     kernel::Add,
     linear::Linear,
     message::Message,
@@ -75,6 +75,22 @@ where
             });
         });
         Ok(())
+    }
+}
+
+/// ∂c = ∂y₀; ∂W = Σₚ ∂yₚ xₚᵀ and ∂b = Σₚ ∂yₚ for p ≥ 1; ∂u(p) = ∂yₚ
+impl<const FEATURES: usize, const D_MODEL: usize, const POSITIONS: usize, T: TrainableFormat>
+    TrainableEmbedding<D_MODEL> for PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T>
+where
+    Width<FEATURES>: KnownWidth,
+{
+    type Gradient = PatchEmbedding<FEATURES, D_MODEL, POSITIONS, T::Gradient>;
+
+    fn backward(&self, inputs: &[[f32; FEATURES]], dy: &mut [[f32; D_MODEL]], gradient: &mut Self::Gradient) {
+        gradient.positions.add_gradient(dy);
+        let (class, patches) = dy.split_at_checked(1).unwrap_or_default();
+        class.iter().for_each(|dy| add(&mut gradient.class_token, dy));
+        self.projection.add_gradient(inputs, patches, &mut gradient.projection);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Token ids and their positions.
 
-use super::{Embedding, Incremental, InputError, TokenEmbedding};
+use super::{Embedding, Incremental, InputError, TokenEmbedding, TrainableEmbedding};
 use crate::{
     cost::Macs,
     parameters,
@@ -48,6 +48,17 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
     ) -> Result<(), InputError> {
         const { assert_room::<SEQ_LEN, POSITIONS>() };
         self.tokens.embed(inputs, x, |first, tokens| self.positions.add(first, tokens))
+    }
+}
+
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> TrainableEmbedding<D_MODEL>
+    for TextEmbedding<VOCABULARY, D_MODEL, POSITIONS>
+{
+    type Gradient = Self;
+
+    fn backward(&self, inputs: &[u32], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        gradient.positions.add_gradient(dy);
+        self.tokens.backward(inputs, dy, &mut gradient.tokens);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Token ids.
 
-use super::{Embedding, Incremental, InputError, UnknownToken, resize};
-use crate::{cost::Macs, parameters, parameters::Table, sequence::Sequence, token_format::TokenFormat};
+use super::{Embedding, Incremental, InputError, TrainableEmbedding, UnknownToken, resize};
+use crate::{cost::Macs, parameters, parameters::Table, position::add, sequence::Sequence, token_format::TokenFormat};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// y = wᵢ for a token id i
@@ -49,8 +49,22 @@ impl<const VOCABULARY: usize, const D_MODEL: usize> Incremental<D_MODEL> for Tok
     }
 }
 
+/// ∂wᵢ = Σ ∂y of the tokens i
+impl<const VOCABULARY: usize, const D_MODEL: usize> TrainableEmbedding<D_MODEL>
+    for TokenEmbedding<VOCABULARY, D_MODEL>
+{
+    type Gradient = Self;
+
+    fn backward(&self, inputs: &[u32], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        for (id, dy) in inputs.iter().zip(dy) {
+            if let Some(row) = gradient.weight.rows.get_mut(*id as usize) {
+                add(row, dy);
+            }
+        }
+    }
+}
+
 impl<const VOCABULARY: usize, const D_MODEL: usize> TokenEmbedding<VOCABULARY, D_MODEL> {
-    /// wᵢ
     /// `x` becomes the vectors of `inputs`, and what `then` makes of some of them, of which it is told the number of the first, after the
     /// other: so they are stored once.
     pub(crate) fn embed<const SEQ_LEN: usize, S: TokenFormat>(

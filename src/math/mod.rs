@@ -12,7 +12,7 @@ mod trigonometry;
 
 pub(crate) use gelu::{gelu_erf, gelu_tanh};
 pub use rows::softmax;
-pub(crate) use rows::{Function, map, softmax_row, square_of_distance, sum};
+pub(crate) use rows::{Function, map, max, softmax_row, square_of_distance, sum};
 pub(crate) use trigonometry::{RADIAN, log_ten, mul_high, power_of_ten, sin_cos, sin_cos_of_turn, turned};
 pub use trigonometry::{cos, sin};
 

@@ -2,12 +2,12 @@
 
 use crate::{
     cost::Macs,
-    embedding::{Embedding, InputError, TokenEmbedding},
+    embedding::{Embedding, InputError, TokenEmbedding, TrainableEmbedding},
     message::Message,
-    norm::{Exponent, LayerNorm, Norm},
+    norm::{Exponent, LayerNorm, Norm, TrainableNorm},
     parameters,
     parameters::Table,
-    position::{LearnedPositions, assert_room},
+    position::{LearnedPositions, add, assert_room},
     sequence::{Sequence, TooLong},
     token_format::TokenFormat,
 };
@@ -78,6 +78,25 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, cons
         const { assert_types::<TYPES>(1) };
         const { assert_room::<SEQ_LEN, POSITIONS>() };
         self.tokens.embed(inputs, x, |first, tokens| self.finish(first, tokens, inputs.len()))
+    }
+}
+
+/// Of one text. What the norm was given is computed again, token by token.
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize, const TYPES: usize, E: Exponent>
+    TrainableEmbedding<D_MODEL> for BertEmbedding<VOCABULARY, D_MODEL, POSITIONS, TYPES, E>
+{
+    type Gradient = Self;
+
+    fn backward(&self, inputs: &[u32], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        for (position, (id, dy)) in inputs.iter().zip(&mut *dy).enumerate() {
+            let mut sum = self.tokens.row(*id).copied().unwrap_or([0.0; D_MODEL]);
+            self.positions.add(position, core::slice::from_mut(&mut sum));
+            self.types.rows.first().into_iter().for_each(|kind| add(&mut sum, kind));
+            self.norm.backward(&[sum], core::slice::from_mut(dy), &mut gradient.norm);
+            gradient.types.rows.first_mut().into_iter().for_each(|kind| add(kind, dy));
+        }
+        gradient.positions.add_gradient(dy);
+        self.tokens.backward(inputs, dy, &mut gradient.tokens);
     }
 }
 

@@ -12,7 +12,7 @@ mod transformer;
 
 pub use bert_embedding::BertEmbedding;
 pub use cached::{CachedMemory, CachedModel, CachedWorking};
-pub use head::{Head, Tied, TokenTable};
+pub use head::{Head, Tied, TokenTable, TrainableHead};
 pub use language_model::LanguageModel;
 pub use masked_head::MaskedHead;
 pub use masked_language_model::MaskedLanguageModel;

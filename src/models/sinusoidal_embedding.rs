@@ -3,7 +3,7 @@
 use super::TokenTable;
 use crate::{
     cost::Macs,
-    embedding::{Embedding, Incremental, InputError, TokenEmbedding},
+    embedding::{Embedding, Incremental, InputError, TokenEmbedding, TrainableEmbedding},
     math, parameters,
     parameters::Table,
     position::{NoPosition, SinusoidalPositions},
@@ -56,6 +56,19 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Embe
     }
 }
 
+/// ∂wᵢ = √`D_MODEL` Σ ∂y of the tokens i
+impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> TrainableEmbedding<D_MODEL>
+    for SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>
+{
+    type Gradient = Self;
+
+    fn backward(&self, inputs: &[u32], dy: &mut [[f32; D_MODEL]], gradient: &mut Self) {
+        let scale = math::sqrt(D_MODEL as f32);
+        dy.as_flattened_mut().iter_mut().for_each(|dy| *dy *= scale);
+        self.tokens.backward(inputs, dy, &mut gradient.tokens);
+    }
+}
+
 impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Incremental<D_MODEL>
     for SinusoidalEmbedding<VOCABULARY, D_MODEL, POSITIONS>
 {
@@ -82,5 +95,9 @@ impl<const VOCABULARY: usize, const D_MODEL: usize, const POSITIONS: usize> Toke
 {
     fn table(&self) -> &Table<VOCABULARY, D_MODEL> {
         &self.tokens.weight
+    }
+
+    fn table_mut(&mut self) -> &mut Table<VOCABULARY, D_MODEL> {
+        &mut self.tokens.weight
     }
 }

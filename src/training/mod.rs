@@ -2,15 +2,26 @@
 
 mod block;
 mod dropout;
+mod loss;
+mod model;
+mod optimizer;
 mod residual;
+mod schedule;
 mod stack;
 
 pub use crate::{
-    activation::TrainableActivation, attention::AttentionGradientScratch, feed_forward::TrainablePositionWise,
-    format::TrainableFormat, norm::TrainableNorm,
+    activation::TrainableActivation, attention::AttentionGradientScratch, embedding::TrainableEmbedding,
+    feed_forward::TrainablePositionWise, format::TrainableFormat, models::TrainableHead, norm::TrainableNorm,
+    pooling::TrainablePooling,
 };
 pub use block::{BlockGradientScratch, SavedBlock};
 pub use dropout::{Dropout, WrongRate};
+pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
+pub use model::{
+    Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
+};
+pub use optimizer::{AdamW, Moments, Sgd, clear, clip_norm, norm};
+pub use schedule::WarmUpCosine;
 pub use stack::SavedStack;
 
 use crate::{layer::Layer, parameters::Parameters, plain::Zero, sequence::Sequence};
