@@ -50,12 +50,28 @@ impl<const D: usize> TransposedProduct<'_, D> {
 /// The first `columns` numbers of `rows` rows of `w` become as many columns of `turned`.
 #[inline(always)]
 fn turn<const ROWS: usize>(w: &[f32], stride: usize, rows: usize, columns: usize, turned: &mut [[f32; ROWS]; PANEL]) {
-    for row in 0..rows.min(ROWS) {
-        let w = w.get(row * stride..).unwrap_or_default();
-        match w.first_chunk::<PANEL>() {
-            Some(w) if columns == PANEL => (0..PANEL).for_each(|column| turned[column][row] = w[column]),
-            _ => turned.iter_mut().zip(w).take(columns).for_each(|(to, w)| to[row] = *w),
+    let mut row = 0;
+    // Eight rows at a time, of which a row of `turned` is written in one go.
+    while columns == PANEL && row + 8 <= rows.min(ROWS) {
+        let mut eight = [&[0.0; PANEL]; 8];
+        for (i, eight) in eight.iter_mut().enumerate() {
+            let Some(w) = w.get((row + i) * stride..).and_then(|w| w.first_chunk()) else { return };
+            *eight = w;
         }
+        for column in 0..PANEL {
+            let Some(to) = turned[column].get_mut(row..).and_then(|to| to.first_chunk_mut::<8>()) else { return };
+            for i in 0..8 {
+                to[i] = eight[i][column];
+            }
+        }
+        row += 8;
+    }
+    while row < rows.min(ROWS) {
+        let w = w.get(row * stride..).unwrap_or_default();
+        for column in 0..columns.min(w.len()).min(PANEL) {
+            turned[column][row] = w[column];
+        }
+        row += 1;
     }
 }
 

@@ -32,6 +32,19 @@ impl<'a> Name<'a> {
         Self { parent: Some(self), part: Part::Field(name) }
     }
 
+    /// The path of what this is a part of.
+    pub(crate) const fn parent(&self) -> Option<&Self> {
+        self.parent
+    }
+
+    /// The last part, if it is a field.
+    pub(crate) const fn last(&self) -> Option<&str> {
+        match self.part {
+            Part::Field(name) => Some(name),
+            Part::Root | Part::Index(_) => None,
+        }
+    }
+
     /// The path of an element below this one.
     #[must_use]
     pub const fn index(&'a self, index: usize) -> Self {
@@ -71,6 +84,16 @@ impl Shape {
         match self {
             Self::Vector(n) => n,
             Self::Matrix(n) => n,
+        }
+    }
+}
+
+impl Shape {
+    /// Rows and columns; a vector is one row.
+    pub(crate) const fn extent(&self) -> [usize; 2] {
+        match self {
+            Self::Vector([n]) => [1, *n],
+            Self::Matrix(extent) => *extent,
         }
     }
 }
@@ -146,10 +169,7 @@ impl<S: AsNumbers> Tensor<S> {
     }
 
     const fn extent(&self) -> [usize; 2] {
-        match self.shape {
-            Shape::Vector([n]) => [1, n],
-            Shape::Matrix(extent) => extent,
-        }
+        self.shape.extent()
     }
 
     /// Where the number at `row` and `column` is stored.

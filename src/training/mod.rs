@@ -2,6 +2,7 @@
 
 mod block;
 mod dropout;
+mod initialization;
 mod loss;
 mod model;
 mod optimizer;
@@ -16,6 +17,7 @@ pub use crate::{
 };
 pub use block::{BlockGradientScratch, SavedBlock};
 pub use dropout::{Dropout, WrongRate};
+pub use initialization::Initialization;
 pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
 pub use model::{
     Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
