@@ -31,15 +31,17 @@ mod placed;
 pub use decode::weights;
 pub use decode::{Info, from_bytes};
 pub use encode::encode;
+#[cfg(feature = "cli")]
+pub(crate) use encode::encode_any;
 pub use error::ImageError;
+#[cfg(feature = "safetensors")]
+pub(crate) use file::Part;
 #[cfg(feature = "std")]
 pub use file::{ReadError, read, write};
 #[cfg(feature = "memmap")]
 pub use mapped::Mapped;
 #[doc(hidden)]
 pub use placed::Placed;
-#[cfg(feature = "cli")]
-pub(crate) use {encode::encode_any, file::Part};
 
 use crc::{CRC_32_ISO_HDLC, Crc, Table};
 

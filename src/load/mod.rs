@@ -1,4 +1,4 @@
-//! Weights of PyTorch and Hugging Face, from safetensors files.
+//! Weights of PyTorch and Hugging Face, from safetensors files and to them.
 //!
 //! ```no_run
 //! use constformer::{Bert, BertEmbedding, Encoder, TextEncoder, boxed, load::{Checkpoint, HuggingFaceBert}};
@@ -28,6 +28,8 @@
 //! over but those that the scheme knows to be harmless. [`LoadError`] lists everything that is wrong, and then the model is as
 //! it was before.
 //!
+//! [`export`] writes a model as such a file.
+//!
 //! [`llama2c()`] loads the `.bin` files of llama2.c.
 //!
 //! Names and shapes do not tell an ε, an activation or a number of heads. [`check_config`] compares the `config.json` that
@@ -38,6 +40,7 @@
 mod checkpoint;
 mod config;
 mod error;
+mod export;
 mod fill;
 mod llama2c;
 mod name;
@@ -52,6 +55,7 @@ pub use checkpoint::Checkpoint;
 pub(crate) use config::{CHECKED, activation, contradictions as config_contradictions};
 pub use config::{ConfigError, Contradiction, check_config};
 pub use error::{Fault, LoadError};
+pub use export::{ExportError, export};
 pub use llama2c::{Llama2cError, Llama2cHeader, llama2c};
 pub use origin::Origin;
 pub use scheme::Scheme;

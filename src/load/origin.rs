@@ -42,6 +42,11 @@ impl Origin {
         Self { transposed: true, ..self }
     }
 
+    /// The canonical name of the tensor.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The shape in the checkpoint of what is `shape` in the model.
     pub(super) fn shape(&self, shape: Shape) -> Vec<usize> {
         let rows = |n: usize| match self.rows {

@@ -43,7 +43,8 @@ impl Initialization {
     pub fn fill<M: Parameters>(self, model: &mut M, rng: &mut (impl Rng + ?Sized)) {
         let mut residual = 0;
         model.for_each_tensor(|name, tensor| {
-            residual += usize::from(matches!(Kind::new(name, tensor.shape(), tensor.layout), Kind::Map { residual: true, .. }));
+            residual +=
+                usize::from(matches!(Kind::new(name, tensor.shape(), tensor.layout), Kind::Map { residual: true, .. }));
         });
         let mut inputs = 0; // of the map that a bias belongs to, which comes after its matrix
         model.for_each_tensor_mut(|name, mut tensor| {

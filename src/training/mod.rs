@@ -1,6 +1,8 @@
 //! Training: gradients, losses, optimizers.
 
 mod block;
+mod checkpoint;
+mod cross;
 mod dropout;
 mod initialization;
 mod loss;
@@ -9,6 +11,7 @@ mod optimizer;
 mod residual;
 mod schedule;
 mod stack;
+mod transformer;
 
 pub use crate::{
     activation::TrainableActivation, attention::AttentionGradientScratch, embedding::TrainableEmbedding,
@@ -16,6 +19,8 @@ pub use crate::{
     pooling::TrainablePooling,
 };
 pub use block::{BlockGradientScratch, SavedBlock};
+pub use checkpoint::Checkpoint;
+pub use cross::{CrossGradientScratch, SavedCrossBlock};
 pub use dropout::{Dropout, WrongRate};
 pub use initialization::Initialization;
 pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
@@ -25,6 +30,7 @@ pub use model::{
 pub use optimizer::{AdamW, Moments, Sgd, clear, clip_norm, norm};
 pub use schedule::WarmUpCosine;
 pub use stack::SavedStack;
+pub use transformer::TransformerGradientWorking;
 
 use crate::{layer::Layer, parameters::Parameters, plain::Zero, sequence::Sequence};
 use zerocopy::FromZeros;

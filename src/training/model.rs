@@ -38,7 +38,7 @@ impl Pass {
     }
 }
 
-/// A model that can be trained: [`LanguageModel`], [`MaskedLanguageModel`], [`Classifier`].
+/// A model that can be trained: [`LanguageModel`], [`MaskedLanguageModel`], [`Classifier`], [`Transformer`](crate::Transformer).
 ///
 /// Gradients add up over sequences, and over batches, until they are [`clear`](super::clear)ed: that is gradient accumulation.
 ///
@@ -73,10 +73,10 @@ impl Pass {
 pub trait TrainableModel: Model {
     /// The gradient: for weights of `f32`, a value of the same type.
     type Gradient: Parameters;
-    /// One input: a token id, a patch.
-    type Input;
-    /// What is wanted of the inputs: a token id for each, or a class.
-    type Target: ?Sized;
+    /// What it is given: token ids, patches.
+    type Inputs<'a>;
+    /// What is wanted of it: a token id for each input, or a class.
+    type Target<'a>;
     /// Every byte that a pass needs besides parameters and gradient.
     type TrainingMemory<const SEQ_LEN: usize, const TILE: usize>: Zero + FromZeros;
 
@@ -87,8 +87,8 @@ pub trait TrainableModel: Model {
     /// [`TrainingError`] if the model cannot work on the inputs, or a target is not one; then `gradient` is what it was.
     fn backward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        inputs: &[Self::Input],
-        target: &Self::Target,
+        inputs: Self::Inputs<'_>,
+        target: Self::Target<'_>,
         pass: Pass,
         gradient: &mut Self::Gradient,
         memory: &mut Self::TrainingMemory<SEQ_LEN, TILE>,
@@ -101,8 +101,8 @@ pub trait TrainableModel: Model {
     /// As [`backward`](Self::backward).
     fn loss<const SEQ_LEN: usize, const TILE: usize>(
         &self,
-        inputs: &[Self::Input],
-        target: &Self::Target,
+        inputs: Self::Inputs<'_>,
+        target: Self::Target<'_>,
         loss: CrossEntropy,
         memory: &mut Self::TrainingMemory<SEQ_LEN, TILE>,
     ) -> Result<Loss, TrainingError>;
@@ -167,7 +167,7 @@ impl<const D_MODEL: usize, const VOCABULARY: usize, const TILE: usize, B>
 {
     /// The loss of the tokens `x`, of which only those with a target reach the head. If there are `gradients`, `x` become those of the
     /// tokens.
-    fn loss<E, H>(
+    pub(super) fn loss<E, H>(
         &mut self,
         head: &H,
         embedding: &E,
@@ -237,8 +237,8 @@ macro_rules! token_models {
                 VOCABULARY,
                 $($parameter),*
             >;
-            type Input = E::Input;
-            type Target = [u32];
+            type Inputs<'a> = &'a [E::Input];
+            type Target<'a> = &'a [u32];
             type TrainingMemory<const SEQ_LEN: usize, const TILE: usize> = TrainingWorking<
                 D_MODEL,
                 SEQ_LEN,
@@ -316,20 +316,20 @@ where
     Width<D_MODEL>: KnownWidth,
 {
     type Gradient = Classifier<E::Gradient, L::Gradient, D_MODEL, CLASSES, P, T::Gradient>;
-    type Input = E::Input;
-    type Target = u32;
+    type Inputs<'a> = &'a [E::Input];
+    type Target<'a> = u32;
     type TrainingMemory<const SEQ_LEN: usize, const TILE: usize> =
         TrainingWorking<D_MODEL, SEQ_LEN, L::Saved<SEQ_LEN>, L::GradientScratch<SEQ_LEN, TILE>, [f32; 0]>;
 
     fn backward<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        target: &u32,
+        target: u32,
         Pass { loss, weight, dropout }: Pass,
         gradient: &mut Self::Gradient,
         memory: &mut Self::TrainingMemory<SEQ_LEN, TILE>,
     ) -> Result<Loss, TrainingError> {
-        CrossEntropy::check(&[*target], CLASSES)?;
+        CrossEntropy::check(&[target], CLASSES)?;
         let TrainingWorking { scratch, saved, stream, .. } = memory;
         let (of_embedding, of_layers) = (dropout.part(Site::Embedding as u64), dropout.part(Site::Layers as u64));
         self.embedding.forward(inputs, stream)?;
@@ -338,30 +338,30 @@ where
         let pooled = [P::pool(stream).map_err(InputError::from)?];
         let mut logits = [[0.0; CLASSES]];
         self.head.export(&pooled, &mut logits);
-        let sum = loss.backward(&mut logits[0], *target, weight)?.into();
+        let sum = loss.backward(&mut logits[0], target, weight)?.into();
         let mut d_pooled = [[0.0; D_MODEL]];
         self.head.backward(&pooled, &logits, &mut d_pooled, &mut gradient.head);
         P::backward(&d_pooled[0], stream.tokens_mut());
         self.encoder.backward(stream, saved, scratch, of_layers, &mut gradient.encoder);
         of_embedding.apply(stream.tokens_mut(), 0);
         self.embedding.backward(inputs, stream.tokens_mut(), &mut gradient.embedding);
-        Ok(Loss { sum, count: usize::from(*target != IGNORE) })
+        Ok(Loss { sum, count: usize::from(target != IGNORE) })
     }
 
     fn loss<const SEQ_LEN: usize, const TILE: usize>(
         &self,
         inputs: &[E::Input],
-        target: &u32,
+        target: u32,
         loss: CrossEntropy,
         memory: &mut Self::TrainingMemory<SEQ_LEN, TILE>,
     ) -> Result<Loss, TrainingError> {
-        CrossEntropy::check(&[*target], CLASSES)?;
+        CrossEntropy::check(&[target], CLASSES)?;
         let TrainingWorking { scratch, saved, stream, .. } = memory;
         self.embedding.forward(inputs, stream)?;
         self.encoder.forward_saved(stream, saved, scratch, Dropout::NONE);
         let mut logits = self.head.apply(&P::pool(stream).map_err(InputError::from)?);
-        let sum = loss.backward(&mut logits, *target, 1.0)?.into();
-        Ok(Loss { sum, count: usize::from(*target != IGNORE) })
+        let sum = loss.backward(&mut logits, target, 1.0)?.into();
+        Ok(Loss { sum, count: usize::from(target != IGNORE) })
     }
 }
 
@@ -387,7 +387,7 @@ pub struct WrongTargets {
 }
 
 impl WrongTargets {
-    const fn check(inputs: usize, targets: usize) -> Result<(), Self> {
+    pub(super) const fn check(inputs: usize, targets: usize) -> Result<(), Self> {
         if inputs == targets { Ok(()) } else { Err(Self { inputs, targets }) }
     }
 }

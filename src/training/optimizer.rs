@@ -4,10 +4,10 @@ use crate::{
     machine::{Machine, Work, dispatch},
     math,
     message::Message,
+    parameters,
     parameters::{Numbers, NumbersMut, Parameters, Shape},
-    plain::Zero,
 };
-use zerocopy::FromZeros;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// mₜ = β₁ mₜ₋₁ + (1 - β₁) g, vₜ = β₂ vₜ₋₁ + (1 - β₂) g², w = (1 - η λ) w - η m̂ / (√v̂ + ε), with m̂ = mₜ / (1 - β₁ᵗ) and v̂ = vₜ / (1 - β₂ᵗ)
 ///
@@ -53,23 +53,30 @@ impl Default for AdamW {
 }
 
 /// The running means of gradients of type `G` and of their squares: what [`AdamW`] remembers, twice as much as a model.
-#[derive(Debug, FromZeros)]
+#[derive(FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Moments<G> {
-    pub(super) first: G,
-    pub(super) second: G,
-    pub(super) steps: u32,
+pub struct Moments<G: Parameters> {
+    first: G,
+    second: G,
+    /// How many steps have been made, in two numbers of 16 bits: `f32` is what parameters are, and has 24.
+    steps: [f32; 2],
 }
 
-impl<G: Zero> Zero for Moments<G> {
-    const ZERO: Self = Self { first: Zero::ZERO, second: Zero::ZERO, steps: 0 };
-}
+parameters! { [G: Parameters] Moments<G> { first, second, steps } structure: |fingerprint| fingerprint.name("moments"); }
 
-impl<G> Moments<G> {
+impl<G: Parameters> Moments<G> {
     /// How many steps have been made with them.
     #[must_use]
     pub const fn steps(&self) -> u32 {
-        self.steps
+        let [low, high] = self.steps;
+        (high as u32) << 16 | low as u32
+    }
+
+    /// Counts one more.
+    fn count(&mut self) -> u32 {
+        let steps = self.steps().saturating_add(1);
+        self.steps = [(steps & 0xffff) as f32, (steps >> 16) as f32];
+        steps
     }
 }
 
@@ -83,9 +90,9 @@ impl AdamW {
         learning_rate: f32,
     ) {
         const { assert_gradient::<M, G>() };
-        let Moments { first, second, steps } = moments;
-        *steps = steps.saturating_add(1);
-        let unbiased = |beta: f32| 1.0 - libm::pow(beta.into(), f64::from(*steps));
+        let steps = moments.count();
+        let Moments { first, second, .. } = moments;
+        let unbiased = |beta: f32| 1.0 - libm::pow(beta.into(), f64::from(steps));
         let rate = f64::from(learning_rate) / unbiased(self.beta1);
         let scale = 1.0 / libm::sqrt(unbiased(self.beta2));
         update(model, gradient, |n, decays, w, g| {

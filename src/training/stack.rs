@@ -51,8 +51,8 @@ impl<L: TrainableLayer<D_MODEL>, const D_MODEL: usize, const N: usize> Trainable
 #[derive(Debug, FromZeros)]
 #[repr(C)]
 pub struct SavedStack<const D_MODEL: usize, const SEQ_LEN: usize, B> {
-    blocks: B,
-    last: [[f32; D_MODEL]; SEQ_LEN],
+    pub(super) blocks: B,
+    pub(super) last: [[f32; D_MODEL]; SEQ_LEN],
 }
 
 impl<const D_MODEL: usize, const SEQ_LEN: usize, B: Zero> Zero for SavedStack<D_MODEL, SEQ_LEN, B> {
