@@ -27,7 +27,7 @@ pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
 pub use model::{
     Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
 };
-pub use optimizer::{AdamW, Moments, Sgd, clear, clip_norm, norm};
+pub use optimizer::{AdamW, Moments, Sgd, accumulate, clear, clip_norm, norm};
 pub use schedule::WarmUpCosine;
 pub use stack::SavedStack;
 pub use transformer::TransformerGradientWorking;

@@ -194,6 +194,11 @@ pub fn clear<G: Parameters>(gradient: &mut G) {
     gradient.for_each_tensor_mut(|_, mut tensor| tensor.stored_mut().fill(0.0));
 }
 
+/// Adds `other` to a gradient: what several threads have found, each for its part of a batch.
+pub fn accumulate<G: Parameters>(gradient: &mut G, other: &G) {
+    update(gradient, other, |_, _, g, other| g.iter_mut().zip(other).for_each(|(g, other)| *g += other));
+}
+
 /// The norm of all numbers of a gradient together, √Σ g².
 #[must_use]
 pub fn norm<G: Parameters>(gradient: &G) -> f32 {

@@ -1,0 +1,200 @@
+//! The model, its training, and what it has learnt.
+
+use crate::{
+    corpus::Corpus,
+    curve::{self, Point},
+    options::Options,
+};
+use constformer::{
+    Boxed, CachedMemory, Causal, Custom, Decoder, Gelu, LanguageModel, Masked, NoBias, PreLn, TextEmbedding,
+    WithFinalNorm, boxed, image,
+    sampling::{Rng, Sampler, argmax},
+    training::{
+        AdamW, Checkpoint, CrossEntropy, Dropout, Gradient, Initialization, Loss, Moments, Pass, TrainableModel,
+        TrainingMemory, WarmUpCosine, clear, clip_norm,
+    },
+    typenum::U5,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
+use std::{error::Error, thread, time::Instant};
+
+const BLOCK: usize = 64;
+const BATCH: usize = 12;
+/// Threads that share a batch.
+const THREADS: usize = 2;
+/// Steps from one validation to the next.
+const INTERVAL: u32 = 250;
+
+type NanoGpt = Masked<Custom<PreLn, Gelu, WithFinalNorm, U5, NoBias>, Causal>;
+type Model<const V: usize> = LanguageModel<TextEmbedding<V, 128, BLOCK>, Decoder<NanoGpt, 4, 128, 512, 4>, 128, V>;
+type State<const V: usize> = Checkpoint<Model<V>, Moments<Gradient<Model<V>>>>;
+
+/// A gradient and a memory for each thread.
+struct Worker<const V: usize> {
+    gradient: Boxed<Gradient<Model<V>>>,
+    memory: Boxed<TrainingMemory<Model<V>, BLOCK, BLOCK>>,
+}
+
+pub(crate) fn run<const V: usize>(corpus: &Corpus, options: &Options) -> Result<(), Box<dyn Error>> {
+    let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak: 1e-3, end: 1e-4 };
+    let optimizer = AdamW { beta2: 0.99, weight_decay: 0.1, ..AdamW::default() };
+    let dropout = Dropout::new(options.dropout, options.seed)?;
+    let mut state = begin::<V>(options)?;
+    let mut workers: Vec<Worker<V>> = (0..THREADS).map(|_| Worker { gradient: boxed(), memory: boxed() }).collect();
+
+    println!("{}: {} characters, {} different", corpus.name, corpus.training.len(), corpus.alphabet.len());
+    let bar = ProgressBar::new(options.steps.into()).with_position(state.optimizer.steps().into());
+    bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}")?);
+    let (start, first) = (Instant::now(), state.optimizer.steps());
+    let (mut points, mut recent) = (vec![], Loss::default());
+    for step in first..options.steps {
+        if step % INTERVAL == 0 && step > first {
+            report(&mut points, step, recent, validate(&state.model, corpus, 240, &mut workers)?, &bar);
+            recent = Loss::default();
+            save(options, &state)?;
+        }
+        recent += learn(&state.model, corpus, (options.seed, step), dropout, &mut workers)?;
+        let gradient = &mut *workers[0].gradient;
+        clip_norm(gradient, 1.0);
+        let Checkpoint { model, optimizer: moments } = &mut *state;
+        optimizer.step(model, gradient, moments, schedule.rate(step));
+        bar.inc(1);
+    }
+    let loss = validate(&state.model, corpus, usize::MAX, &mut workers)?;
+    report(&mut points, options.steps, recent, loss, &bar);
+    bar.finish_and_clear();
+    save(options, &state)?;
+
+    let seconds = start.elapsed().as_secs_f64();
+    let steps = options.steps.saturating_sub(first);
+    println!("{steps} steps in {seconds:.1} s, loss of validation {:.4}", loss.mean());
+    curve::draw(&points, &format!("nanoGPT: {}", corpus.name), &options.curve)?;
+    println!("the losses: {}", options.curve.display());
+    samples(&state.model, corpus, options.seed)?;
+    match options.at_most {
+        Some(most) if loss.mean() > most || loss.mean().is_nan() => {
+            Err(format!("a loss of {most} at most expected, found {:.4}", loss.mean()).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The checkpoint, or a new model.
+fn begin<const V: usize>(options: &Options) -> Result<Boxed<State<V>>, Box<dyn Error>> {
+    if let Some(path) = options.checkpoint.as_ref().filter(|path| path.exists()) {
+        return Ok(image::read(path)?);
+    }
+    let mut state = boxed::<State<V>>();
+    Initialization::Gpt2.fill(&mut state.model, &mut SplitMix64::seed_from_u64(options.seed));
+    Ok(state)
+}
+
+fn save<const V: usize>(options: &Options, state: &State<V>) -> Result<(), Box<dyn Error>> {
+    options.checkpoint.as_ref().map_or(Ok(()), |path| Ok(image::write(path, state)?))
+}
+
+fn report(points: &mut Vec<Point>, step: u32, training: Loss, validation: Loss, bar: &ProgressBar) {
+    points.push((step, training.mean(), validation.mean()));
+    bar.set_message(format!("loss {:.3}, of validation {:.3}", training.mean(), validation.mean()));
+}
+
+/// The loss of a batch that is a function of the seed and the step; its gradient is then in the first worker.
+fn learn<const V: usize>(
+    model: &Model<V>,
+    corpus: &Corpus,
+    (seed, step): (u64, u32),
+    dropout: Dropout,
+    workers: &mut [Worker<V>],
+) -> Result<Loss, Box<dyn Error>> {
+    let mut rng = SplitMix64::seed_from_u64(seed ^ u64::from(step) << 32);
+    let starts: Vec<usize> = (0..BATCH).map(|_| draw(&mut rng, corpus.training.len() - BLOCK)).collect();
+    let share = BATCH.div_ceil(workers.len());
+    let losses = thread::scope(|scope| {
+        let threads: Vec<_> = workers
+            .iter_mut()
+            .zip(starts.chunks(share))
+            .enumerate()
+            .map(|(thread, (Worker { gradient, memory }, starts))| {
+                scope.spawn(move || {
+                    clear(&mut **gradient);
+                    let mut loss = Loss::default();
+                    for (i, start) in starts.iter().enumerate() {
+                        let number = u64::from(step) * BATCH as u64 + (thread * share + i) as u64;
+                        let pass = Pass { dropout: dropout.pass(number), ..Pass::new(1.0 / (BATCH * BLOCK) as f32) };
+                        let text = &corpus.training[*start..=start + BLOCK];
+                        loss += model.backward(&text[..BLOCK], &text[1..], pass, gradient, memory)?;
+                    }
+                    Ok(loss)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread that does not panic")).collect::<Vec<_>>()
+    });
+    if let Some((first, others)) = workers.split_first_mut() {
+        others.iter().for_each(|worker| constformer::training::accumulate(&mut *first.gradient, &*worker.gradient));
+    }
+    let mut total = Loss::default();
+    for loss in losses {
+        total += loss.map_err(|error: constformer::training::TrainingError| error)?;
+    }
+    Ok(total)
+}
+
+/// The loss of `count` texts of the validation, the same every time, or of all that there are.
+fn validate<const V: usize>(
+    model: &Model<V>,
+    corpus: &Corpus,
+    count: usize,
+    workers: &mut [Worker<V>],
+) -> Result<Loss, Box<dyn Error>> {
+    let (texts, memory) = (corpus.validation.len() / (BLOCK + 1), &mut workers[0].memory);
+    let mut total = Loss::default();
+    for text in corpus.validation.chunks_exact(BLOCK + 1).step_by((texts / count).max(1)) {
+        total += model.loss(&text[..BLOCK], &text[1..], CrossEntropy::new(), memory)?;
+    }
+    Ok(total)
+}
+
+/// A number below `end`.
+fn draw(rng: &mut SplitMix64, end: usize) -> usize {
+    (rng.next_u64() % end as u64) as usize
+}
+
+/// What the model says after a prompt; and how many problems it solves.
+fn samples<const V: usize>(model: &Model<V>, corpus: &Corpus, seed: u64) -> Result<(), Box<dyn Error>> {
+    let mut rng = SplitMix64::seed_from_u64(seed);
+    let sampler = Sampler::new().temperature(0.8)?;
+    let mut memory = boxed::<CachedMemory<Model<V>, BLOCK>>();
+    let mut say = |prompt: &str, length: usize, best: bool| -> Result<String, Box<dyn Error>> {
+        let mut logits = [0.0; V];
+        let mut ids = corpus.encode(prompt);
+        memory.cache.reset();
+        model.extend(&ids, &mut memory, &mut logits)?;
+        let first = ids.len();
+        while ids.len() < BLOCK.min(first + length) {
+            let next = if best { argmax(&logits)? } else { sampler.sample(&mut logits, &[], &mut rng)? };
+            ids.push(next);
+            if ids.len() < BLOCK {
+                model.extend(&[next], &mut memory, &mut logits)?;
+            }
+        }
+        Ok(corpus.decode(&ids[first..]))
+    };
+    if corpus.problems.is_empty() {
+        for _ in 0..5 {
+            println!("---\n{}", say(&corpus.prompt, BLOCK, false)?.trim());
+        }
+        return Ok(());
+    }
+    let mut solved = 0;
+    for (i, (problem, answer)) in corpus.problems.iter().enumerate() {
+        let found = say(problem, answer.len(), true)?;
+        solved += usize::from(found == *answer);
+        if i < 5 {
+            println!("{problem}{found} (the digits of the sum the other way round)");
+        }
+    }
+    println!("{solved} of {} sums that were not in the training are right", corpus.problems.len());
+    Ok(())
+}
