@@ -12,25 +12,10 @@ use model::{Digits, TOKENS};
 
 const IMAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/digits.cfm");
 
-/// The model from the weights that `tests/reference/digits.py` trained.
+/// The model from the weights that `examples/train_digits` found.
 fn trained() -> Boxed<Digits> {
-    let mut weights = Golden::read("examples/digits/digits.safetensors");
     let mut digits = boxed::<Digits>();
-    for name in ["norm.", "layers."] {
-        for (rest, values) in weights.part(name).tensors {
-            weights.tensors.insert(format!("encoder.{name}{rest}"), values);
-        }
-    }
-    for (theirs, ours) in [
-        ("embedding.weight", "embedding.projection.weight"),
-        ("embedding.bias", "embedding.projection.bias"),
-        ("class_token", "embedding.class_token"),
-        ("positions", "embedding.positions.weight"),
-    ] {
-        let values = weights.take(theirs);
-        weights.tensors.insert(ours.into(), values);
-    }
-    weights.from_torch().load(&mut *digits).unwrap();
+    Golden::read("examples/digits/digits.safetensors").load(&mut *digits).unwrap();
     digits
 }
 

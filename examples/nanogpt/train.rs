@@ -11,13 +11,13 @@ use constformer::{
     sampling::{Rng, Sampler, argmax},
     training::{
         AdamW, Checkpoint, CrossEntropy, Dropout, Gradient, Initialization, Loss, Moments, Pass, TrainableModel,
-        TrainingMemory, WarmUpCosine, clear, clip_norm,
+        TrainingError, WarmUpCosine, Workers, clip_norm,
     },
     typenum::U5,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
-use std::{error::Error, thread, time::Instant};
+use std::{error::Error, time::Instant};
 
 const BLOCK: usize = 64;
 const BATCH: usize = 12;
@@ -28,20 +28,15 @@ const INTERVAL: u32 = 250;
 
 type NanoGpt = Masked<Custom<PreLn, Gelu, WithFinalNorm, U5, NoBias>, Causal>;
 type Model<const V: usize> = LanguageModel<TextEmbedding<V, 128, BLOCK>, Decoder<NanoGpt, 4, 128, 512, 4>, 128, V>;
+type Threads<const V: usize> = Workers<Model<V>, BLOCK, BLOCK>;
 type State<const V: usize> = Checkpoint<Model<V>, Moments<Gradient<Model<V>>>>;
-
-/// A gradient and a memory for each thread.
-struct Worker<const V: usize> {
-    gradient: Boxed<Gradient<Model<V>>>,
-    memory: Boxed<TrainingMemory<Model<V>, BLOCK, BLOCK>>,
-}
 
 pub(crate) fn run<const V: usize>(corpus: &Corpus, options: &Options) -> Result<(), Box<dyn Error>> {
     let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak: 1e-3, end: 1e-4 };
     let optimizer = AdamW { beta2: 0.99, weight_decay: 0.1, ..AdamW::default() };
     let dropout = Dropout::new(options.dropout, options.seed)?;
     let mut state = begin::<V>(options)?;
-    let mut workers: Vec<Worker<V>> = (0..THREADS).map(|_| Worker { gradient: boxed(), memory: boxed() }).collect();
+    let mut workers = Threads::<V>::new(THREADS);
 
     println!("{}: {} characters, {} different", corpus.name, corpus.training.len(), corpus.alphabet.len());
     let bar = ProgressBar::new(options.steps.into()).with_position(state.optimizer.steps().into());
@@ -55,10 +50,9 @@ pub(crate) fn run<const V: usize>(corpus: &Corpus, options: &Options) -> Result<
             save(options, &state)?;
         }
         recent += learn(&state.model, corpus, (options.seed, step), dropout, &mut workers)?;
-        let gradient = &mut *workers[0].gradient;
-        clip_norm(gradient, 1.0);
+        clip_norm(workers.gradient(), 1.0);
         let Checkpoint { model, optimizer: moments } = &mut *state;
-        optimizer.step(model, gradient, moments, schedule.rate(step));
+        optimizer.step(model, workers.gradient(), moments, schedule.rate(step));
         bar.inc(1);
     }
     let loss = validate(&state.model, corpus, usize::MAX, &mut workers)?;
@@ -99,46 +93,23 @@ fn report(points: &mut Vec<Point>, step: u32, training: Loss, validation: Loss, 
     bar.set_message(format!("loss {:.3}, of validation {:.3}", training.mean(), validation.mean()));
 }
 
-/// The loss of a batch that is a function of the seed and the step; its gradient is then in the first worker.
+/// The loss of a batch that is a function of the seed and the step.
 fn learn<const V: usize>(
     model: &Model<V>,
     corpus: &Corpus,
     (seed, step): (u64, u32),
     dropout: Dropout,
-    workers: &mut [Worker<V>],
-) -> Result<Loss, Box<dyn Error>> {
+    workers: &mut Threads<V>,
+) -> Result<Loss, TrainingError> {
     let mut rng = SplitMix64::seed_from_u64(seed ^ u64::from(step) << 32);
-    let starts: Vec<usize> = (0..BATCH).map(|_| draw(&mut rng, corpus.training.len() - BLOCK)).collect();
-    let share = BATCH.div_ceil(workers.len());
-    let losses = thread::scope(|scope| {
-        let threads: Vec<_> = workers
-            .iter_mut()
-            .zip(starts.chunks(share))
-            .enumerate()
-            .map(|(thread, (Worker { gradient, memory }, starts))| {
-                scope.spawn(move || {
-                    clear(&mut **gradient);
-                    let mut loss = Loss::default();
-                    for (i, start) in starts.iter().enumerate() {
-                        let number = u64::from(step) * BATCH as u64 + (thread * share + i) as u64;
-                        let pass = Pass { dropout: dropout.pass(number), ..Pass::new(1.0 / (BATCH * BLOCK) as f32) };
-                        let text = &corpus.training[*start..=start + BLOCK];
-                        loss += model.backward(&text[..BLOCK], &text[1..], pass, gradient, memory)?;
-                    }
-                    Ok(loss)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("a thread that does not panic")).collect::<Vec<_>>()
-    });
-    if let Some((first, others)) = workers.split_first_mut() {
-        others.iter().for_each(|worker| constformer::training::accumulate(&mut *first.gradient, &*worker.gradient));
-    }
-    let mut total = Loss::default();
-    for loss in losses {
-        total += loss.map_err(|error: constformer::training::TrainingError| error)?;
-    }
-    Ok(total)
+    let last = (corpus.training.len() - BLOCK) as u64;
+    let starts: [_; BATCH] = std::array::from_fn(|_| (rng.next_u64() % last) as usize);
+    workers.backward(model, &starts, |i, start| {
+        let text = &corpus.training[*start..=start + BLOCK];
+        let number = u64::from(step) * BATCH as u64 + i as u64;
+        let pass = Pass { dropout: dropout.pass(number), ..Pass::new(1.0 / (BATCH * BLOCK) as f32) };
+        (&text[..BLOCK], &text[1..], pass)
+    })
 }
 
 /// The loss of `count` texts of the validation, the same every time, or of all that there are.
@@ -146,19 +117,14 @@ fn validate<const V: usize>(
     model: &Model<V>,
     corpus: &Corpus,
     count: usize,
-    workers: &mut [Worker<V>],
-) -> Result<Loss, Box<dyn Error>> {
-    let (texts, memory) = (corpus.validation.len() / (BLOCK + 1), &mut workers[0].memory);
+    workers: &mut Threads<V>,
+) -> Result<Loss, TrainingError> {
+    let (texts, memory) = (corpus.validation.len() / (BLOCK + 1), workers.memory());
     let mut total = Loss::default();
     for text in corpus.validation.chunks_exact(BLOCK + 1).step_by((texts / count).max(1)) {
         total += model.loss(&text[..BLOCK], &text[1..], CrossEntropy::new(), memory)?;
     }
     Ok(total)
-}
-
-/// A number below `end`.
-fn draw(rng: &mut SplitMix64, end: usize) -> usize {
-    (rng.next_u64() % end as u64) as usize
 }
 
 /// What the model says after a prompt; and how many problems it solves.

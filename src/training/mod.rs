@@ -12,6 +12,8 @@ mod residual;
 mod schedule;
 mod stack;
 mod transformer;
+#[cfg(feature = "std")]
+mod workers;
 
 pub use crate::{
     activation::TrainableActivation, attention::AttentionGradientScratch, embedding::TrainableEmbedding,
@@ -27,10 +29,12 @@ pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
 pub use model::{
     Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
 };
-pub use optimizer::{AdamW, Moments, Sgd, accumulate, clear, clip_norm, norm};
+pub use optimizer::{AdamW, Moments, Sgd, accumulate, clear, clip_norm, move_average, norm};
 pub use schedule::WarmUpCosine;
 pub use stack::SavedStack;
 pub use transformer::TransformerGradientWorking;
+#[cfg(feature = "std")]
+pub use workers::Workers;
 
 use crate::{layer::Layer, parameters::Parameters, plain::Zero, sequence::Sequence};
 use zerocopy::FromZeros;

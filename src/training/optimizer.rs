@@ -199,6 +199,12 @@ pub fn accumulate<G: Parameters>(gradient: &mut G, other: &G) {
     update(gradient, other, |_, _, g, other| g.iter_mut().zip(other).for_each(|(g, other)| *g += other));
 }
 
+/// a = κ a + (1 - κ) w: an average of a model's parameters over the steps, which is often better than the last ones. PyTorch:
+/// `optim.swa_utils.get_ema_multi_avg_fn(κ)`.
+pub fn move_average<M: Parameters>(average: &mut M, model: &M, keep: f32) {
+    update(average, model, |_, _, a, w| a.iter_mut().zip(w).for_each(|(a, w)| *a += (1.0 - keep) * (w - *a)));
+}
+
 /// The norm of all numbers of a gradient together, √Σ g².
 #[must_use]
 pub fn norm<G: Parameters>(gradient: &G) -> f32 {
