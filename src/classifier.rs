@@ -99,6 +99,23 @@ where
         self.observe(inputs, memory, &mut Unobserved)
     }
 
+    /// What the head is given: the vector of `inputs`, for a head of one's own, or to train one alone
+    /// ([`HeadOnly`](crate::training::HeadOnly)).
+    ///
+    /// # Errors
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn features<const SEQ_LEN: usize, const TILE: usize>(
+        &self,
+        inputs: &[E::Input],
+        memory: &mut Working<D_MODEL, SEQ_LEN, L::Scratch<SEQ_LEN, TILE>, L::Stream>,
+    ) -> Result<[f32; D_MODEL], InputError> {
+        let Working { stream, scratch } = memory;
+        self.embedding.forward(inputs, stream)?;
+        self.encoder.forward(stream, scratch);
+        Ok(P::pool(stream)?)
+    }
+
     /// As [`forward`](Self::forward), and `observer` sees `embedding`, what happens inside of `encoder`, and the logits, `head`.
     ///
     /// # Errors

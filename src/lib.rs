@@ -86,7 +86,8 @@ pub use encoder::Encoder;
 pub use family::{Bert, Custom, Family, FinalNorm, Gpt2, Kwt, Llama, Masked, NoFinalNorm, Vaswani, Vit, WithFinalNorm};
 pub use feed_forward::{FeedForward, FeedForwardScratch, GatedFeedForward, PositionWise};
 pub use format::{
-    Format, Int4, Int4Rows, Int8, Int8Cache, Int8Rows, Int8Stream, IntegerOnly, IntegerWeights, Matrix, Panels,
+    Format, Int4, Int4Rows, Int8, Int8Cache, Int8Rows, Int8Stream, IntegerOnly, IntegerWeights, Lora, LoraGradient,
+    LoraGradientMatrix, LoraMatrix, Matrix, Panels,
 };
 pub use hyperparameters::{Described, Hyperparameters};
 pub use layer::Layer;

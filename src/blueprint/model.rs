@@ -116,7 +116,7 @@ impl Walk for Model<'_> {
         let mut numbers = self.numbers.iter();
         self.blueprint.node.walk(&Name::ROOT, &mut |name, shape, layout| {
             if let Some(storage) = numbers.next() {
-                visit(name, Tensor { shape, layout, numbers: storage.numbers() });
+                visit(name, Tensor { frozen: false, shape, layout, numbers: storage.numbers() });
             }
         });
     }
@@ -126,7 +126,7 @@ impl Walk for Model<'_> {
         self.blueprint.node.walk(&Name::ROOT, &mut |name, shape, layout| {
             if let Some(storage) = numbers.next() {
                 (self.progress)(storage.size() as u64);
-                visit(name, Tensor { shape, layout, numbers: storage.numbers_mut() });
+                visit(name, Tensor { frozen: false, shape, layout, numbers: storage.numbers_mut() });
             }
         });
     }

@@ -63,7 +63,7 @@ where
     fn tensor(&self) -> Tensor<Numbers<'_>> {
         let (scales, factors, integers) = (&self.scales[..], self.factors.as_bytes(), self.integers.as_bytes());
         let numbers = Numbers::Int4 { scales, factors, integers };
-        Tensor { shape: Self::SHAPE, layout: Layout::Int4, numbers }
+        Tensor { frozen: false, shape: Self::SHAPE, layout: Layout::Int4, numbers }
     }
 }
 
@@ -108,6 +108,6 @@ where
     fn walk_mut<'a>(&'a mut self, name: &Name<'_>, visit: VisitMut<'_, 'a>) {
         let Self { scales, factors, integers } = self;
         let numbers = NumbersMut::Int4 { scales, factors: factors.as_mut_bytes(), integers: integers.as_mut_bytes() };
-        visit(name, Tensor { shape: Self::SHAPE, layout: Layout::Int4, numbers });
+        visit(name, Tensor { frozen: false, shape: Self::SHAPE, layout: Layout::Int4, numbers });
     }
 }

@@ -50,7 +50,7 @@ impl<const IN: usize, const OUT: usize> Int8Rows<IN, OUT> {
     #[must_use]
     pub fn get(&self, input: usize, output: usize) -> Option<f32> {
         let numbers = Numbers::Int8 { scales: &self.scales, integers: self.integers.as_flattened() };
-        Tensor { shape: Self::SHAPE, layout: Layout::Int8, numbers }.get(output, input)
+        Tensor { frozen: false, shape: Self::SHAPE, layout: Layout::Int8, numbers }.get(output, input)
     }
 
     const SHAPE: Shape = Shape::Matrix([OUT, IN]);
@@ -80,11 +80,11 @@ impl<const IN: usize, const OUT: usize> Parameters for Int8Rows<IN, OUT> {
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
         let numbers = Numbers::Int8 { scales: &self.scales, integers: self.integers.as_flattened() };
-        visit(name, Tensor { shape: Self::SHAPE, layout: Layout::Int8, numbers });
+        visit(name, Tensor { frozen: false, shape: Self::SHAPE, layout: Layout::Int8, numbers });
     }
 
     fn walk_mut<'a>(&'a mut self, name: &Name<'_>, visit: VisitMut<'_, 'a>) {
         let numbers = NumbersMut::Int8 { scales: &mut self.scales, integers: self.integers.as_flattened_mut() };
-        visit(name, Tensor { shape: Self::SHAPE, layout: Layout::Int8, numbers });
+        visit(name, Tensor { frozen: false, shape: Self::SHAPE, layout: Layout::Int8, numbers });
     }
 }

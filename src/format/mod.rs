@@ -5,6 +5,7 @@ mod int8;
 mod int8_cache;
 mod int8_stream;
 mod integer_only;
+mod lora;
 mod panels;
 mod trainable;
 
@@ -13,6 +14,7 @@ pub use int8::{Int8, Int8Rows};
 pub use int8_cache::Int8Cache;
 pub use int8_stream::Int8Stream;
 pub use integer_only::{IntegerOnly, IntegerWeights};
+pub use lora::{Lora, LoraGradient, LoraGradientMatrix, LoraMatrix};
 pub use panels::Panels;
 pub(crate) use panels::position as panel_position;
 pub use trainable::TrainableFormat;

@@ -84,11 +84,21 @@ impl<const IN: usize, const OUT: usize> Panels<IN, OUT> {
     }
 
     fn tensor(&self) -> Tensor<Numbers<'_>> {
-        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, numbers: self.0.as_flattened().into() }
+        Tensor {
+            frozen: false,
+            shape: Shape::Matrix([OUT, IN]),
+            layout: Layout::Panels,
+            numbers: self.0.as_flattened().into(),
+        }
     }
 
     fn tensor_mut(&mut self) -> Tensor<NumbersMut<'_>> {
-        Tensor { shape: Shape::Matrix([OUT, IN]), layout: Layout::Panels, numbers: self.0.as_flattened_mut().into() }
+        Tensor {
+            frozen: false,
+            shape: Shape::Matrix([OUT, IN]),
+            layout: Layout::Panels,
+            numbers: self.0.as_flattened_mut().into(),
+        }
     }
 }
 

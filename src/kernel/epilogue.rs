@@ -110,3 +110,25 @@ impl<X: Number, E: Epilogue<X>, B: BiasKind, const N: usize> Epilogue<X> for Bia
         self.then.store(m, row, column, count, B::add::<M, N>(m, self.bias, column, count, sums));
     }
 }
+
+/// x w + z u, for `then`, to which its rows are those from `first` on; z and u are of low rank
+pub(crate) struct LowRank<'a, E, const RANK: usize, const N: usize> {
+    pub(crate) z: &'a [[f32; RANK]],
+    pub(crate) u: &'a [[f32; N]; RANK],
+    pub(crate) first: usize,
+    pub(crate) then: E,
+}
+
+impl<E: Epilogue, const RANK: usize, const N: usize> Epilogue for LowRank<'_, E, RANK, N> {
+    #[inline(always)]
+    fn store<M: Lanes<Number = f32>>(&mut self, m: M, row: usize, column: usize, count: usize, sums: M::Vector) {
+        let mut sums = sums;
+        if let Some(z) = self.z.get(row) {
+            for (z, u) in z.iter().zip(self.u) {
+                let u = u.get(column..column + count).unwrap_or_default();
+                sums = m.add(sums, m.mul(m.splat(*z), m.load(u)));
+            }
+        }
+        self.then.store(m, self.first + row, column, count, sums);
+    }
+}

@@ -16,7 +16,7 @@ mod transposed;
 pub(crate) use dots::dots;
 #[expect(unreachable_pub, reason = "public traits name it in hidden methods")]
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::{Add, Bias, Export, Multiply, ScaleRows, Store};
+pub(crate) use epilogue::{Add, Bias, Export, LowRank, Multiply, ScaleRows, Store};
 pub(crate) use few_rows::FewRows;
 pub(crate) use outer::OuterProducts;
 pub(crate) use product::{PANEL, Product};

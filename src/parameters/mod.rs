@@ -73,13 +73,26 @@ impl<const N: usize> Parameters for [f32; N] {
     const FINGERPRINT: Fingerprint = Fingerprint::of("vector").number(N);
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
-        visit(name, Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, numbers: self.as_slice().into() });
+        visit(
+            name,
+            Tensor {
+                frozen: false,
+                shape: Shape::Vector([N]),
+                layout: Layout::RowMajor,
+                numbers: self.as_slice().into(),
+            },
+        );
     }
 
     fn walk_mut<'a>(&'a mut self, name: &Name<'_>, visit: VisitMut<'_, 'a>) {
         visit(
             name,
-            Tensor { shape: Shape::Vector([N]), layout: Layout::RowMajor, numbers: self.as_mut_slice().into() },
+            Tensor {
+                frozen: false,
+                shape: Shape::Vector([N]),
+                layout: Layout::RowMajor,
+                numbers: self.as_mut_slice().into(),
+            },
         );
     }
 }

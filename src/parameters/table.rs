@@ -29,11 +29,11 @@ impl<const ROWS: usize, const COLUMNS: usize> Parameters for Table<ROWS, COLUMNS
 
     fn walk<'a>(&'a self, name: &Name<'_>, visit: Visit<'_, 'a>) {
         let (shape, layout) = (Shape::Matrix([ROWS, COLUMNS]), Layout::RowMajor);
-        visit(name, Tensor { shape, layout, numbers: self.rows.as_flattened().into() });
+        visit(name, Tensor { frozen: false, shape, layout, numbers: self.rows.as_flattened().into() });
     }
 
     fn walk_mut<'a>(&'a mut self, name: &Name<'_>, visit: VisitMut<'_, 'a>) {
         let (shape, layout) = (Shape::Matrix([ROWS, COLUMNS]), Layout::RowMajor);
-        visit(name, Tensor { shape, layout, numbers: self.rows.as_flattened_mut().into() });
+        visit(name, Tensor { frozen: false, shape, layout, numbers: self.rows.as_flattened_mut().into() });
     }
 }

@@ -121,6 +121,8 @@ pub(crate) enum Layout {
 /// is what a checkpoint needs; [`stored`](Self::stored) is as it lies in memory, which is what an optimizer needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<S> {
+    /// Whether training leaves it as it is.
+    pub(crate) frozen: bool,
     pub(crate) shape: Shape,
     pub(crate) layout: Layout,
     pub(crate) numbers: S,

@@ -59,6 +59,13 @@ impl Initialization {
         });
     }
 
+    /// The matrix of a linear map starts anew.
+    pub(super) fn fill_map(self, shape: Shape, numbers: &mut [f32], rng: &mut (impl Rng + ?Sized)) {
+        let kind = Kind::Map { residual: false, input_of_attention: false };
+        let distribution = self.distribution(&kind, shape.extent(), 0, 0);
+        numbers.iter_mut().for_each(|number| *number = distribution.draw(rng) as f32);
+    }
+
     fn distribution(self, kind: &Kind, [rows, columns]: [usize; 2], residual: usize, inputs: usize) -> Distribution {
         let uniform = |sum: usize, numerator: f64| Distribution::Uniform(libm::sqrt(numerator / sum.max(1) as f64));
         match (self, kind) {

@@ -1,9 +1,12 @@
 //! Training: gradients, losses, optimizers.
 
+mod adapters;
 mod block;
 mod checkpoint;
 mod cross;
 mod dropout;
+mod frozen;
+mod head_only;
 mod initialization;
 mod loss;
 mod model;
@@ -20,10 +23,13 @@ pub use crate::{
     feed_forward::TrainablePositionWise, format::TrainableFormat, models::TrainableHead, norm::TrainableNorm,
     pooling::TrainablePooling,
 };
+pub use adapters::{OtherModel, adapt, merge};
 pub use block::{BlockGradientScratch, SavedBlock};
 pub use checkpoint::Checkpoint;
 pub use cross::{CrossGradientScratch, SavedCrossBlock};
 pub use dropout::{Dropout, WrongRate};
+pub use frozen::{Frozen, FrozenScratch, Unchanged};
+pub use head_only::HeadOnly;
 pub use initialization::Initialization;
 pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
 pub use model::{

@@ -5,7 +5,7 @@ use crate::{
     math,
     message::Message,
     parameters,
-    parameters::{Numbers, NumbersMut, Parameters, Shape},
+    parameters::{Numbers, NumbersMut, Parameters, Shape, Tensor},
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -247,22 +247,33 @@ fn update<M: Parameters, G: Parameters>(
 ) {
     let mut n = 0;
     model.for_each_tensor_mut(|_, mut tensor| {
+        if tensor.frozen {
+            return; // and has no gradient
+        }
         let decays = matches!(tensor.shape(), Shape::Matrix(_));
         f(n, decays, tensor.stored_mut(), nth(gradient, n));
         n += 1;
     });
 }
 
-/// The numbers of the `n`th tensor. Two walks cannot go side by side without a heap, so one is taken anew for each tensor of the other.
-fn nth<P: Parameters>(parameters: &P, n: usize) -> &[f32] {
-    let (mut i, mut found) = (0, Default::default());
+/// The `n`th tensor. Two walks cannot go side by side without a heap, so one is taken anew for each tensor of the other.
+pub(super) fn nth_tensor<P: Parameters>(parameters: &P, n: usize) -> Option<Tensor<Numbers<'_>>> {
+    let (mut i, mut found) = (0, None);
     parameters.for_each_tensor(|_, tensor| {
-        if let (true, Numbers::F32(numbers)) = (i == n, tensor.numbers) {
-            found = numbers;
+        if i == n {
+            found = Some(tensor);
         }
         i += 1;
     });
     found
+}
+
+/// The numbers of the `n`th tensor.
+fn nth<P: Parameters>(parameters: &P, n: usize) -> &[f32] {
+    match nth_tensor(parameters, n).map(|tensor| tensor.numbers) {
+        Some(Numbers::F32(numbers)) => numbers,
+        _ => &[],
+    }
 }
 
 /// As [`nth`], to be changed.
