@@ -20,7 +20,7 @@ common::families! {
 }
 
 const VASWANI: Recipe =
-    Recipe { norm_first: false, centred: true, epsilon: 1e-6, causal: false, activation: naive::relu };
+    Recipe { norm_first: false, centred: true, epsilon: 1e-6, causal: false, pairing: None, activation: naive::relu };
 const BERT: Recipe = Recipe { epsilon: 1e-12, activation: naive::gelu, ..VASWANI };
 const KWT: Recipe = Recipe { activation: naive::gelu_tanh, ..VASWANI };
 const VIT: Recipe = Recipe { norm_first: true, activation: naive::gelu, ..VASWANI };

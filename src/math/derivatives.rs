@@ -35,6 +35,18 @@ fn sigmoid<M: Machine>(m: M, x: M::Vector) -> M::Vector {
     m.div(m.splat(1.0), m.add(m.splat(1.0), exp_vector(m, m.sub(m.splat(0.0), x))))
 }
 
+/// -|x|: there a sigmoid has all its digits, and 1 - s of an s near 1 has lost them.
+#[inline(always)]
+fn left<M: Machine>(m: M, x: M::Vector) -> M::Vector {
+    m.sub(m.splat(0.0), m.abs(x))
+}
+
+/// f'(x), given f'(-|x|), where f(x) is x times a sigmoid: f'(x) + f'(-x) = 1.
+#[inline(always)]
+fn mirror<M: Machine>(m: M, x: M::Vector, left: M::Vector) -> M::Vector {
+    m.add(left, m.zero_below(x, m.splat(0.0), m.mul_add(m.splat(-2.0), left, m.splat(1.0))))
+}
+
 /// Φ(x) + x φ(x), where φ(x) = e^(-x²/2) / √(2π) is the density of the normal distribution
 #[inline(always)]
 pub(crate) fn gelu_erf<M: Machine>(m: M, x: M::Vector) -> M::Vector {
@@ -54,18 +66,18 @@ pub(crate) fn gelu_tanh<M: Machine>(m: M, x: M::Vector) -> M::Vector {
     const SCALE: f32 = FRAC_2_SQRT_PI * core::f32::consts::FRAC_1_SQRT_2; // √(2/π)
     const CUBE: f32 = 0.044_715;
 
-    let x = clamp(m, x, 10.0); // beyond, it is 0 or 1
-    let square = m.mul(x, x);
+    let z = left(m, clamp(m, x, 10.0)); // beyond, it is 0 or 1
+    let square = m.mul(z, z);
     // s is the sigmoid of 2 u.
-    let s = sigmoid(m, clamp(m, m.mul(x, m.mul_add(square, m.splat(2.0 * SCALE * CUBE), m.splat(2.0 * SCALE))), 88.0));
+    let s = sigmoid(m, clamp(m, m.mul(z, m.mul_add(square, m.splat(2.0 * SCALE * CUBE), m.splat(2.0 * SCALE))), 88.0));
     let slope = m.mul_add(square, m.splat(6.0 * SCALE * CUBE), m.splat(2.0 * SCALE)); // 2 u'
-    m.mul_add(m.mul(x, slope), m.mul(s, m.sub(m.splat(1.0), s)), s)
+    mirror(m, x, m.mul_add(m.mul(z, slope), m.mul(s, m.sub(m.splat(1.0), s)), s))
 }
 
 /// s (1 + x (1 - s)), where s = 1 / (1 + e⁻ˣ)
 #[inline(always)]
 pub(crate) fn silu<M: Machine>(m: M, x: M::Vector) -> M::Vector {
-    let x = clamp(m, x, 88.0); // beyond, it is 0 or 1
-    let s = sigmoid(m, x);
-    m.mul(s, m.mul_add(x, m.sub(m.splat(1.0), s), m.splat(1.0)))
+    let z = left(m, clamp(m, x, 88.0)); // beyond, it is 0 or 1
+    let s = sigmoid(m, z);
+    mirror(m, x, m.mul(s, m.mul_add(z, m.sub(m.splat(1.0), s), m.splat(1.0))))
 }
