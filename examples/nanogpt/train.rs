@@ -32,7 +32,7 @@ type Threads<const V: usize> = Workers<Model<V>, BLOCK, BLOCK>;
 type State<const V: usize> = Checkpoint<Model<V>, Moments<Gradient<Model<V>>>>;
 
 pub(crate) fn run<const V: usize>(corpus: &Corpus, options: &Options) -> Result<(), Box<dyn Error>> {
-    let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak: 1e-3, end: 1e-4 };
+    let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak: 3e-3, end: 1e-4 };
     let optimizer = AdamW { beta2: 0.99, weight_decay: 0.1, ..AdamW::default() };
     let dropout = Dropout::new(options.dropout, options.seed)?;
     let mut state = begin::<V>(options)?;

@@ -17,6 +17,14 @@ pub struct Example {
     pub label: u8,
 }
 
+/// The test set: 64 pixels and a label each.
+static IMAGES: &[[u8; 65]] = include_bytes!("../../digits/test_images.bin").as_chunks().0;
+
+/// Images that are learnt, of the beginning of the test set.
+pub const LEARNT: usize = 64;
+/// Images that come after them, to see what has been learnt.
+pub const LATER: usize = 64;
+
 /// The first images of the test set.
 pub static EXAMPLES: [Example; 5] = {
     let bytes = include_bytes!("../../digits/test_images.bin").as_chunks::<65>().0;
@@ -31,6 +39,31 @@ pub static EXAMPLES: [Example; 5] = {
 };
 
 impl Example {
+    fn new(bytes: &[u8; 65]) -> Self {
+        let (pixels, [label]) = bytes
+            .split_first_chunk()
+            .map_or((&[0; 64], [0]), |(pixels, label)| (pixels, label.first_chunk().copied().unwrap_or_default()));
+        Self { pixels: *pixels, label }
+    }
+
+    /// Those that are learnt.
+    pub fn learnt() -> impl Iterator<Item = Self> {
+        IMAGES.iter().take(LEARNT).map(Self::new)
+    }
+
+    /// Those that come after them.
+    pub fn later() -> impl Iterator<Item = Self> {
+        IMAGES.iter().skip(LEARNT).take(LATER).map(Self::new)
+    }
+
+    /// The patches of the image as it is in a mirror.
+    #[must_use]
+    pub fn mirrored(&self) -> [[f32; 4]; 16] {
+        let mut mirrored = Self { pixels: self.pixels, label: self.label };
+        mirrored.pixels.as_chunks_mut::<8>().0.iter_mut().for_each(|row| row.reverse());
+        mirrored.patches()
+    }
+
     /// The patches of the image.
     #[must_use]
     pub fn patches(&self) -> [[f32; 4]; 16] {
