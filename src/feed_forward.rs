@@ -337,7 +337,7 @@ where
         d_gate.fill([0.0; D_FF]);
         T::add_backward(&self.outer.weight, dy, d_gate);
         dropout.apply(d_gate, first);
-        dispatch(Gate {
+        dispatch(OpenGate {
             gate: gate.as_flattened_mut(),
             inner: inner.as_flattened_mut(),
             d: d_gate.as_flattened_mut(),
@@ -356,14 +356,14 @@ where
 }
 
 /// With g, h and ∂a: g becomes f(g) ⊙ h, h becomes f(g) ⊙ ∂a, and ∂a becomes f'(g) ⊙ h ⊙ ∂a.
-struct Gate<'a, A> {
+struct OpenGate<'a, A> {
     gate: &'a mut [f32],
     inner: &'a mut [f32],
     d: &'a mut [f32],
     activation: PhantomData<A>,
 }
 
-impl<A: TrainableActivation> Work for Gate<'_, A> {
+impl<A: TrainableActivation> Work for OpenGate<'_, A> {
     type Output = ();
 
     #[inline(always)]

@@ -9,7 +9,7 @@ const NOISE: f64 = 0.05;
 
 /// Half of the images are shifted by up to a pixel each way; all get some noise.
 pub(crate) fn augmented(image: &[[f32; 8]; 8], rng: &mut SplitMix64) -> [[f32; 8]; 8] {
-    let moves = rng.next_u64() % 2 == 0;
+    let moves = rng.next_u64().is_multiple_of(2);
     let mut shift = || if moves { (rng.next_u64() % 3) as usize } else { 1 };
     let (down, right) = (shift(), shift()); // 1 is no shift
     let pixel = |y: usize, x: usize| {

@@ -135,8 +135,7 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, const D_KV: 
         attention: &A,
         [x, dy]: [&[[f32; D_MODEL]]; 2],
         dx: &mut [[f32; D_MODEL]],
-        source: &[[f32; D_MODEL]],
-        d_source: Option<&mut [[f32; D_MODEL]]>,
+        (source, d_source): (&[[f32; D_MODEL]], Option<&mut [[f32; D_MODEL]]>),
         dropout: Dropout,
         gradient: &mut A::Gradient,
     ) {
@@ -162,10 +161,10 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, const D_KV: 
                 len: source.len(),
                 dropout,
                 back: Some(Back {
-                    d_context,
-                    d_weights: self.d_weights.get_mut(..x.len()).unwrap_or_default(),
-                    d_keys: &mut self.d_keys,
-                    d_values: &mut self.d_values,
+                    context: d_context,
+                    weights: self.d_weights.get_mut(..x.len()).unwrap_or_default(),
+                    keys: &mut self.d_keys,
+                    values: &mut self.d_values,
                 }),
                 of: PhantomData::<A>,
             });
@@ -210,12 +209,12 @@ struct Heads<'a, P, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usiz
     of: PhantomData<P>,
 }
 
-/// What the way back has besides.
+/// What the way back has besides: the gradients.
 struct Back<'a, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> {
-    d_context: &'a [[f32; D_MODEL]],
-    d_weights: &'a mut [[f32; SEQ_LEN]],
-    d_keys: &'a mut [[f32; D_KV]; SEQ_LEN],
-    d_values: &'a mut [[f32; D_KV]; SEQ_LEN],
+    context: &'a [[f32; D_MODEL]],
+    weights: &'a mut [[f32; SEQ_LEN]],
+    keys: &'a mut [[f32; D_KV]; SEQ_LEN],
+    values: &'a mut [[f32; D_KV]; SEQ_LEN],
 }
 
 impl<P, const D_MODEL: usize, const D_KV: usize, const SEQ_LEN: usize> Work for Heads<'_, P, D_MODEL, D_KV, SEQ_LEN>
@@ -244,7 +243,7 @@ where
                 visible.iter_mut().for_each(|weight| *weight *= scale);
                 masked.iter_mut().take(seen - visible.len()).for_each(|weight| *weight = 0.0);
             }
-            if let Some(Back { d_context, d_weights, .. }) = &mut back {
+            if let Some(Back { context: d_context, weights: d_weights, .. }) = &mut back {
                 clear(d_weights, seen);
                 transposed(m, d_context, own.clone(), values, shared, D_KV, seen, &mut Add(d_weights));
                 dropout.apply(d_weights, column);
@@ -256,7 +255,7 @@ where
             dropout.apply(weights, column);
             let store = &mut Store::<D_MODEL, Identity>::to(context);
             product::<_, D_KV, SEQ_LEN>(m, weights, values, shared, P::D_HEAD, seen, own.start, store);
-            if let Some(Back { d_context, d_weights, d_keys, d_values }) = &mut back {
+            if let Some(Back { context: d_context, weights: d_weights, keys: d_keys, values: d_values }) = &mut back {
                 let (from, columns) = (own.start, P::D_HEAD);
                 let d_values = d_values.as_flattened_mut().get_mut(shared..).unwrap_or_default();
                 OuterProducts { x: weights, inputs: 0..seen, y: d_context, from, columns }.add_to(m, d_values, D_KV);

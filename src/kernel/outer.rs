@@ -76,10 +76,10 @@ impl<const X: usize, const Y: usize> OuterProducts<'_, X, Y> {
             let Some(x) = x.get(input..).and_then(|x| x.first_chunk::<R>()) else { return R };
             let Some(y) = y.get(self.from + column..).and_then(|y| y.get(..count)) else { return R };
             let mut vectors = [m.splat(0.0); V];
-            for v in 0..V {
+            for (v, vector) in vectors.iter_mut().enumerate() {
                 // What is whole is known to the compiler to be so.
                 let whole = y.get(v * M::LANES..(v + 1) * M::LANES);
-                vectors[v] = m.load(whole.unwrap_or(y));
+                *vector = m.load(whole.unwrap_or(y));
             }
             for r in 0..R {
                 let x = m.splat(x[r]);

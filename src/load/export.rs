@@ -57,16 +57,16 @@ fn serialized<S: Scheme>(model: &impl Parameters) -> Result<Vec<u8>, ExportError
         return Err(ExportError::Unknown { tensors: unknown });
     }
     let views = tensors.iter().map(|(name, (shape, bytes))| {
-        let view = TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(invalid)?;
+        let view = TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(|error| invalid(&error))?;
         Ok((name, view))
     });
     let views: Vec<_> = views.collect::<Result<_, ExportError>>()?;
     // What PyTorch's loaders look for in a file.
     let metadata = [(String::from("format"), String::from("pt"))].into_iter().collect();
-    safetensors::serialize(views, Some(metadata)).map_err(invalid)
+    safetensors::serialize(views, Some(metadata)).map_err(|error| invalid(&error))
 }
 
-fn invalid(error: safetensors::SafeTensorError) -> ExportError {
+fn invalid(error: &safetensors::SafeTensorError) -> ExportError {
     ExportError::File(io::Error::new(io::ErrorKind::InvalidData, format!("{error}")))
 }
 

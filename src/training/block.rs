@@ -125,47 +125,40 @@ impl<P: Placement, A, N, W> Parts<'_, P, A, N, W> {
         W: TrainablePositionWise<D_MODEL, D_FF>,
     {
         let BlockGradientScratch { residual, attention, feed_forward } = scratch;
+        let PartsMut {
+            attention: d_attention,
+            attention_norm: d_attention_norm,
+            feed_forward: d_feed_forward,
+            feed_forward_norm: d_feed_forward_norm,
+        } = gradient;
         let input = saved.input.get(..dy.len()).unwrap_or_default();
         let attended = saved.attended.get(..dy.len()).unwrap_or_default();
         let fed = saved.fed.as_ref().get(..dy.len()).unwrap_or_default();
 
         // What feed-forward was given has gone through a norm in both placements: its own, or that after attention.
-        let normed = residual.normed.get_mut(..dy.len()).unwrap_or_default();
-        copy(attended, normed);
-        if P::NORM_FIRST { self.feed_forward_norm } else { self.attention_norm }.forward(normed);
+        residual.give(attended, Some(if P::NORM_FIRST { self.feed_forward_norm } else { self.attention_norm }));
         residual.backward::<P, _>(
             self.feed_forward_norm,
             if P::NORM_FIRST { attended } else { fed },
             dy,
             dropout.at(Site::FeedForwardOutput),
-            gradient.feed_forward_norm,
+            d_feed_forward_norm,
             |normed, dy, dx| {
                 let dropout = dropout.at(Site::Hidden);
-                feed_forward_backward(
-                    self.feed_forward,
-                    [normed, dy],
-                    dx,
-                    feed_forward,
-                    dropout,
-                    gradient.feed_forward,
-                );
+                feed_forward_backward(self.feed_forward, [normed, dy], dx, feed_forward, dropout, d_feed_forward);
             },
         );
 
-        let normed = residual.normed.get_mut(..dy.len()).unwrap_or_default();
-        copy(input, normed);
-        if P::NORM_FIRST {
-            self.attention_norm.forward(normed);
-        }
+        residual.give(input, P::NORM_FIRST.then_some(self.attention_norm));
         residual.backward::<P, _>(
             self.attention_norm,
             if P::NORM_FIRST { input } else { attended },
             dy,
             dropout.at(Site::AttentionOutput),
-            gradient.attention_norm,
+            d_attention_norm,
             |normed, dy, dx| {
                 let dropout = dropout.at(Site::AttentionWeights);
-                attention.backward(self.attention, [normed, dy], dx, normed, None, dropout, gradient.attention);
+                attention.backward(self.attention, [normed, dy], dx, (normed, None), dropout, d_attention);
             },
         );
     }

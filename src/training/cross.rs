@@ -116,7 +116,7 @@ where
             .map(|rows| rows.get(..len).unwrap_or_default());
 
         // What a sub-layer was given has gone through a norm in both placements: its own, or that of the one before.
-        self.normed(crossed, if norm_first { &self.feed_forward_norm } else { &self.cross_attention_norm }, residual);
+        residual.give(crossed, Some(if norm_first { &self.feed_forward_norm } else { &self.cross_attention_norm }));
         let (norm, after) = (&self.feed_forward_norm, dropout.at(Site::FeedForwardOutput));
         let (seen, of_norm) = (if norm_first { crossed } else { fed }, &mut gradient.feed_forward_norm);
         residual.backward::<F::Placement, _>(norm, seen, dy, after, of_norm, |normed, dy, dx| {
@@ -124,41 +124,21 @@ where
             feed_forward_backward(&self.feed_forward, [normed, dy], dx, feed_forward, dropout, gradient);
         });
 
-        self.normed(
-            attended,
-            if norm_first { &self.cross_attention_norm } else { &self.self_attention_norm },
-            residual,
-        );
+        residual.give(attended, Some(if norm_first { &self.cross_attention_norm } else { &self.self_attention_norm }));
         let (norm, after) = (&self.cross_attention_norm, dropout.at(Site::CrossAttentionOutput));
         let (seen, of_norm) = (if norm_first { attended } else { crossed }, &mut gradient.cross_attention_norm);
         residual.backward::<F::Placement, _>(norm, seen, dy, after, of_norm, |normed, dy, dx| {
             let (dropout, gradient) = (dropout.at(Site::CrossAttentionWeights), &mut gradient.cross_attention);
-            other.backward(&self.cross_attention, [normed, dy], dx, source, Some(d_source), dropout, gradient);
+            other.backward(&self.cross_attention, [normed, dy], dx, (source, Some(d_source)), dropout, gradient);
         });
 
-        let normed = residual.normed.get_mut(..len).unwrap_or_default();
-        copy(input, normed);
-        if norm_first {
-            self.self_attention_norm.forward(normed);
-        }
+        residual.give(input, norm_first.then_some(&self.self_attention_norm));
         let (norm, after) = (&self.self_attention_norm, dropout.at(Site::AttentionOutput));
         let (seen, of_norm) = (if norm_first { input } else { attended }, &mut gradient.self_attention_norm);
         residual.backward::<F::Placement, _>(norm, seen, dy, after, of_norm, |normed, dy, dx| {
             let (dropout, gradient) = (dropout.at(Site::AttentionWeights), &mut gradient.self_attention);
-            own.backward(&self.self_attention, [normed, dy], dx, normed, None, dropout, gradient);
+            own.backward(&self.self_attention, [normed, dy], dx, (normed, None), dropout, gradient);
         });
-    }
-
-    /// What a sub-layer is given becomes the norm of `x`.
-    fn normed<const TARGET_LEN: usize>(
-        &self,
-        x: &[[f32; D_MODEL]],
-        norm: &F::Norm<D_MODEL>,
-        residual: &mut ResidualScratch<D_MODEL, TARGET_LEN>,
-    ) {
-        let normed = residual.normed.get_mut(..x.len()).unwrap_or_default();
-        copy(x, normed);
-        norm.forward(normed);
     }
 }
 

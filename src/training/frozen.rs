@@ -10,7 +10,7 @@ use crate::{
     plain::Zero,
     sequence::Sequence,
 };
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};
 
 /// The layer `L`, whose parameters training leaves as they are, while gradients pass through to what is below
@@ -111,7 +111,7 @@ impl<W: Zero, G: Zero> Zero for FrozenScratch<W, G> {
 }
 
 impl<L: TrainableLayer<D_MODEL>, const D_MODEL: usize> TrainableLayer<D_MODEL> for Frozen<L> {
-    type Gradient = Unchanged;
+    type Gradient = Unchanged<L>;
     type Saved<const SEQ_LEN: usize> = L::Saved<SEQ_LEN>;
     type GradientScratch<const SEQ_LEN: usize, const TILE: usize> =
         FrozenScratch<L::GradientScratch<SEQ_LEN, TILE>, L::Gradient>;
@@ -132,26 +132,44 @@ impl<L: TrainableLayer<D_MODEL>, const D_MODEL: usize> TrainableLayer<D_MODEL> f
         saved: &Self::Saved<SEQ_LEN>,
         scratch: &mut Self::GradientScratch<SEQ_LEN, TILE>,
         _: Dropout,
-        _: &mut Unchanged,
+        _: &mut Unchanged<L>,
     ) {
         self.layer.backward(dy, saved, &mut scratch.work, Dropout::NONE, &mut scratch.gradient);
     }
 }
 
-/// The gradient of a [`Frozen`] layer: nothing. As a layer, y = x.
+/// The gradient of a [`Frozen`] layer `L`: nothing. As a layer, y = x.
 #[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Unchanged;
+pub struct Unchanged<L>(PhantomData<L>);
 
-parameters! { [] Unchanged {} }
+impl<L> Zero for Unchanged<L> {
+    const ZERO: Self = Self(PhantomData);
+}
 
-impl Model for Unchanged {
+impl<L: Parameters> fmt::Debug for Unchanged<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        parameters::debug::<Self>(f)
+    }
+}
+
+impl<L: Parameters> Parameters for Unchanged<L> {
+    const COUNT: usize = 0;
+    const FINGERPRINT: Fingerprint = Fingerprint::of("unchanged").part(L::FINGERPRINT);
+    const STRUCTURE: Fingerprint = L::STRUCTURE; // it is the gradient of such a layer
+
+    fn walk<'a>(&'a self, _: &Name<'_>, _: Visit<'_, 'a>) {}
+
+    fn walk_mut<'a>(&'a mut self, _: &Name<'_>, _: VisitMut<'_, 'a>) {}
+}
+
+impl<L: Parameters> Model for Unchanged<L> {
     type Memory<const SEQ_LEN: usize, const TILE: usize> = [f32; 0];
 
     const MACS: Macs = Macs::once(0);
 }
 
-impl<const D_MODEL: usize> Layer<D_MODEL> for Unchanged {
+impl<L: Parameters, const D_MODEL: usize> Layer<D_MODEL> for Unchanged<L> {
     type Stream = f32;
     type Scratch<const SEQ_LEN: usize, const TILE: usize> = [f32; 0];
 

@@ -9,7 +9,7 @@ use zerocopy::FromZeros;
 #[repr(C)]
 pub struct ResidualScratch<const D_MODEL: usize, const SEQ_LEN: usize> {
     /// What a sub-layer is given.
-    pub(super) normed: [[f32; D_MODEL]; SEQ_LEN],
+    normed: [[f32; D_MODEL]; SEQ_LEN],
     /// What it returns, or the gradient of that.
     out: [[f32; D_MODEL]; SEQ_LEN],
     /// The gradient of what it is given.
@@ -21,6 +21,15 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> Zero for ResidualScratch<D_MODE
 }
 
 impl<const D_MODEL: usize, const SEQ_LEN: usize> ResidualScratch<D_MODEL, SEQ_LEN> {
+    /// What a sub-layer is given becomes `x`, and that its normalisation, if there is a `norm`.
+    pub(super) fn give<N: TrainableNorm<D_MODEL>>(&mut self, x: &[[f32; D_MODEL]], norm: Option<&N>) {
+        let normed = self.normed.get_mut(..x.len()).unwrap_or_default();
+        copy(x, normed);
+        if let Some(norm) = norm {
+            norm.forward(normed);
+        }
+    }
+
     /// `x` becomes after(x + dropout(f(before(x)))); `sums` become what `after` is given, if it is a norm. `f` is handed before(x), and
     /// where its output is to go.
     pub(super) fn forward<P: Placement>(
@@ -48,8 +57,8 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> ResidualScratch<D_MODEL, SEQ_LE
         }
     }
 
-    /// `dy`, the gradients of the output, become those of x. `seen` is what the norm was given: x, or the sums; before(x) lies in
-    /// `normed`. `f` is handed before(x), the gradient of its output, and what that of before(x) is to be added to.
+    /// `dy`, the gradients of the output, become those of x. `seen` is what the norm was given: x, or the sums; before(x) was
+    /// [given](Self::give) before. `f` is handed before(x), the gradient of its output, and what that of before(x) is to be added to.
     pub(super) fn backward<P: Placement, N: TrainableNorm<D_MODEL>>(
         &mut self,
         norm: &N,

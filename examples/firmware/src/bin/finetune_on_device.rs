@@ -42,6 +42,12 @@ fn learn(head: &mut HeadOnly<32, 10>, lessons: &[Lesson]) -> Option<Loss> {
     Some(loss)
 }
 
+/// The mean of the losses, in thousandths.
+#[expect(clippy::cast_sign_loss, reason = "a loss is not negative")]
+fn thousandths(loss: Loss) -> u32 {
+    (loss.mean() * 1e3) as u32
+}
+
 /// The digit with the highest logit.
 fn best(logits: &[f32; 10]) -> u32 {
     let highest = |best: (u32, f32), (digit, logit): (u32, &f32)| if *logit > best.1 { (digit, *logit) } else { best };
@@ -69,8 +75,8 @@ fn run() -> bool {
         first = first.or(last);
     }
     let (Some(first), Some(last)) = (first, last) else { return false };
-    report::ratio("finetune.loss.first", (first.mean() * 1e6) as u32, 1_000_000);
-    report::ratio("finetune.loss.last", (last.mean() * 1e6) as u32, 1_000_000);
+    report::number("finetune.loss.first", thousandths(first));
+    report::number("finetune.loss.last", thousandths(last));
     report::number("finetune.instructions.step", instructions);
     report::number("finetune.bytes", size_of::<HeadOnly<32, 10>>() as u32);
 
