@@ -4,6 +4,7 @@ use crate::{
     activation::{Activation, Identity, TrainableActivation},
     attention::rows,
     bias::{Bias, WithBias},
+    dropout::Dropout,
     format::{Format, TrainableFormat},
     kernel::{Epilogue, Multiply, Store},
     linear::Linear,
@@ -15,7 +16,6 @@ use crate::{
     plain::Zero,
     sequence::Sequence,
     shape::{KnownWidth, Width},
-    training::Dropout,
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};

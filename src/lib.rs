@@ -22,6 +22,7 @@ pub mod cli;
 mod cost;
 mod cross;
 mod decoder;
+mod dropout;
 mod embedding;
 mod encoder;
 mod family;
@@ -134,3 +135,7 @@ mod layers {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedded.md")]
 mod embedded {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/training.md")]
+mod training_guide {}

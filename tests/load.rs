@@ -794,3 +794,58 @@ fn headers_that_lie_are_errors() {
     assert!(Checkpoint::from_bytes([&4u64.to_le_bytes()[..], b"{\"\xff\"}"].concat()).is_err(), "no UTF-8");
     assert_eq!(Checkpoint::from_bytes(raw("{}", 0)).unwrap().tensors().count(), 0);
 }
+
+// --- and back ----------------------------------------------------------------------------------------------------------
+
+/// What PyTorch and transformers wrote, read and written again: the same names, shapes and numbers, so that their loaders take it.
+fn round_trip<S: Scheme, M: Parameters>(name: &str, tensors: &BTreeMap<String, Values>) {
+    let folder = Folder::new(&format!("export-{name}"));
+    let path = folder.0.join("model.safetensors");
+    let mut model = boxed::<M>();
+    checkpoint(tensors).load::<S>(&mut *model).unwrap();
+    export::<S>(&*model, &path).unwrap();
+    let mut found = Golden::read(path.to_str().unwrap()).tensors;
+    for (name, expected) in tensors {
+        let canonical = S::canonical(name);
+        if S::harmless(&canonical) && !found.contains_key(&canonical) {
+            continue;
+        }
+        let found = found.remove(&canonical).unwrap_or_else(|| panic!("there is no {canonical}"));
+        assert_eq!(found.shape, expected.shape, "{canonical}");
+        // RoBERTa's first positions are not those of tokens.
+        let missing = expected.numbers.len() - found.numbers.iter().skip_while(|x| **x == 0.0).count();
+        assert!(missing == 0 || name.contains("position_embeddings") && missing == 2 * expected.shape[1], "{name}");
+        assert!(found.numbers[missing..] == expected.numbers[missing..], "{canonical}");
+    }
+    assert!(found.is_empty(), "more than there was: {:?}", found.keys());
+}
+
+#[test]
+fn models_are_written_as_pytorch_and_transformers_do() {
+    round_trip::<HuggingFaceBert, Bert22>("bert", &case("bert", "hidden.").0.tensors);
+    round_trip::<HuggingFaceRoberta, Roberta21>("roberta", &case("roberta", "hidden.").0.tensors);
+    round_trip::<HuggingFaceGpt2, TinyGpt2>("gpt2", &case("gpt2", "logits.").0.tensors);
+    round_trip::<HuggingFaceLlama, Llama24<HalfSplit>>("llama", &case("llama", "logits.").0.tensors);
+    round_trip::<HuggingFaceLlama, Tied24>("llama_tied", &case("llama_tied", "logits.").0.tensors);
+    let mut stack = Golden::open("torch_encoder.safetensors").part("pre_gelu.");
+    stack.part("input.");
+    stack.part("output.");
+    round_trip::<TorchEncoder, Encoder<PreGelu, 2, 21, 35, 3>>("torch", &stack.tensors);
+    let mut whole = Golden::open("torch_transformer.safetensors").part("transformer_post.");
+    for other in ["src.", "tgt.", "memory.", "output."] {
+        whole.part(other);
+    }
+    round_trip::<TorchTransformer, Translator>("transformer", &whole.tensors);
+}
+
+#[test]
+fn what_has_no_name_there_is_not_written() {
+    let folder = Folder::new("export-unknown");
+    let path = folder.write("model.safetensors", "as it was");
+    let error = export::<TorchEncoder>(&*boxed::<TinyGpt2>(), &path).unwrap_err();
+    let expected = "checkpoints of this kind have no tensor for embedding.tokens.weight, embedding.positions.weight";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(fs::read(&path).unwrap(), b"as it was");
+    let nowhere = folder.0.join("nowhere").join("model.safetensors");
+    assert!(matches!(export::<Native>(&*boxed::<TinyGpt2>(), nowhere), Err(ExportError::File(_))));
+}

@@ -3,12 +3,12 @@
 use super::{Place, Projections, rows};
 use crate::{
     activation::Identity,
+    dropout::Dropout,
     kernel::{Add, Epilogue, OuterProducts, Product, Store, TransposedProduct},
     machine::{Machine, Work, dispatch},
     mask::visible,
     math,
     plain::Zero,
-    training::Dropout,
 };
 use core::marker::PhantomData;
 use zerocopy::FromZeros;

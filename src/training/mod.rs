@@ -4,7 +4,6 @@ mod adapters;
 mod block;
 mod checkpoint;
 mod cross;
-mod dropout;
 mod frozen;
 mod head_only;
 mod initialization;
@@ -19,15 +18,20 @@ mod transformer;
 mod workers;
 
 pub use crate::{
-    activation::TrainableActivation, attention::AttentionGradientScratch, embedding::TrainableEmbedding,
-    feed_forward::TrainablePositionWise, format::TrainableFormat, models::TrainableHead, norm::TrainableNorm,
+    activation::TrainableActivation,
+    attention::AttentionGradientScratch,
+    dropout::{Dropout, WrongRate},
+    embedding::TrainableEmbedding,
+    feed_forward::TrainablePositionWise,
+    format::TrainableFormat,
+    models::TrainableHead,
+    norm::TrainableNorm,
     pooling::TrainablePooling,
 };
 pub use adapters::{OtherModel, adapt, merge};
 pub use block::{BlockGradientScratch, SavedBlock};
 pub use checkpoint::Checkpoint;
 pub use cross::{CrossGradientScratch, SavedCrossBlock};
-pub use dropout::{Dropout, WrongRate};
 pub use frozen::{Frozen, FrozenScratch, Unchanged};
 pub use head_only::HeadOnly;
 pub use initialization::Initialization;
