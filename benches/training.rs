@@ -25,7 +25,7 @@ fn main() {
     let mut gradient = boxed::<Gradient<Model>>();
     let mut moments = boxed::<Moments<Gradient<Model>>>();
     let mut memory = boxed::<TrainingMemory<Model, 64, 64>>();
-    Initialization::Gpt2.fill(&mut *model, &mut SplitMix64::seed_from_u64(17));
+    Initialization::ScaledNormal.fill(&mut *model, &mut SplitMix64::seed_from_u64(17));
     let text: Vec<u32> = (0..=64).map(|i| i * 29 % 65).collect();
 
     let (mut times, begin) = (vec![], ProcessTime::now());

@@ -78,8 +78,9 @@ where
         T::Number::read(x, |first, x| self.multiply(x, Export { out: &mut *out, first }));
     }
 
-    /// ∂x = ∂x + Wᵀ ∂y; and to `gradient` is added that of W, Σ ∂y xᵀ, and of b, Σ ∂y.
-    pub(crate) fn backward(
+    /// ∂x = ∂x + Wᵀ ∂y, given the gradients of the images of the tokens `x`; and to `gradient` is added that of W, Σ ∂y xᵀ, and of b,
+    /// Σ ∂y. There are as many `dy` and `dx` as `x`.
+    pub fn backward(
         &self,
         x: &[[f32; IN]],
         dy: &[[f32; OUT]],
@@ -93,12 +94,8 @@ where
     }
 
     /// As [`backward`](Self::backward), of a map whose inputs are no function of any parameter.
-    pub(crate) fn add_gradient(
-        &self,
-        x: &[[f32; IN]],
-        dy: &[[f32; OUT]],
-        gradient: &mut Linear<IN, OUT, T::Gradient, B>,
-    ) where
+    pub fn add_gradient(&self, x: &[[f32; IN]], dy: &[[f32; OUT]], gradient: &mut Linear<IN, OUT, T::Gradient, B>)
+    where
         T: TrainableFormat,
     {
         T::add_gradient(&self.weight, x, dy, &mut gradient.weight);

@@ -45,8 +45,8 @@ impl<const D_MODEL: usize, const POSITIONS: usize> LearnedPositions<D_MODEL, POS
         add_rows(self.weight.rows.get(first..).unwrap_or_default(), tokens);
     }
 
-    /// ∂wₚ = ∂wₚ + ∂yₚ, where this is ∂w
-    pub(crate) fn add_gradient(&mut self, dy: &[[f32; D_MODEL]]) {
+    /// ∂wₚ = ∂wₚ + ∂yₚ, where this is the gradient, and the token of the first `dy` is at position 0.
+    pub fn add_gradient(&mut self, dy: &[[f32; D_MODEL]]) {
         self.weight.rows.iter_mut().zip(dy).for_each(|(row, dy)| add(row, dy));
     }
 

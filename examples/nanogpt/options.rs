@@ -1,6 +1,10 @@
 //! What the user wants.
 
-use std::{ffi::OsString, path::PathBuf, str::FromStr};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    str::FromStr,
+};
 
 pub(crate) const USAGE: &str = "\
 usage: nanogpt [--text FILE] [--steps N] [--dropout RATE] [--seed N] [--checkpoint FILE] [--curve FILE.svg] [--at-most LOSS]
@@ -43,12 +47,12 @@ impl Options {
             let mut value = || rest.next().ok_or_else(|| format!("{name} wants a value\n\n{USAGE}"));
             match name.as_str() {
                 "--text" => options.text = Some(value()?.into()),
-                "--steps" => options.steps = number(&name, value()?)?,
-                "--dropout" => options.dropout = number(&name, value()?)?,
-                "--seed" => options.seed = number(&name, value()?)?,
+                "--steps" => options.steps = number(&name, &value()?)?,
+                "--dropout" => options.dropout = number(&name, &value()?)?,
+                "--seed" => options.seed = number(&name, &value()?)?,
                 "--checkpoint" => options.checkpoint = Some(value()?.into()),
                 "--curve" => options.curve = value()?.into(),
-                "--at-most" => options.at_most = Some(number(&name, value()?)?),
+                "--at-most" => options.at_most = Some(number(&name, &value()?)?),
                 _ => return Err(format!("unknown option {name}\n\n{USAGE}")),
             }
         }
@@ -56,7 +60,7 @@ impl Options {
     }
 }
 
-fn number<N: FromStr>(name: &str, value: OsString) -> Result<N, String> {
+fn number<N: FromStr>(name: &str, value: &OsStr) -> Result<N, String> {
     let text = value.to_string_lossy();
     text.parse().map_err(|_| format!("a number expected after {name}, found {text}"))
 }

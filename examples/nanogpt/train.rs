@@ -80,7 +80,7 @@ fn begin<const V: usize>(options: &Options) -> Result<Boxed<State<V>>, Box<dyn E
         return Ok(image::read(path)?);
     }
     let mut state = boxed::<State<V>>();
-    Initialization::Gpt2.fill(&mut state.model, &mut SplitMix64::seed_from_u64(options.seed));
+    Initialization::ScaledNormal.fill(&mut state.model, &mut SplitMix64::seed_from_u64(options.seed));
     Ok(state)
 }
 

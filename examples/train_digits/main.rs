@@ -57,7 +57,7 @@ fn examples(bytes: &[u8]) -> Vec<Example> {
 fn begin(rng: &mut SplitMix64) -> Boxed<Digits> {
     let (mut model, mut small) = (boxed::<Digits>(), boxed::<Digits>());
     Initialization::PyTorch.fill(&mut *model, rng);
-    Initialization::Gpt2.fill(&mut *small, rng);
+    Initialization::ScaledNormal.fill(&mut *small, rng);
     model.embedding.class_token = small.embedding.class_token;
     model.embedding.positions.weight.rows = small.embedding.positions.weight.rows;
     model

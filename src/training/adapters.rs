@@ -22,7 +22,7 @@ use core::{error::Error, fmt};
 ///
 /// let mut model = boxed::<Gpt>();
 /// let mut rng = SplitMix64::seed_from_u64(17);
-/// Initialization::Gpt2.fill(&mut *model, &mut rng);
+/// Initialization::ScaledNormal.fill(&mut *model, &mut rng);
 /// let mut adapted = boxed::<Gpt<Lora<2>>>();
 /// adapt(&*model, &mut *adapted, &mut rng)?;
 ///

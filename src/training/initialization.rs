@@ -10,13 +10,13 @@ use core::f64::consts::PI;
 ///
 /// | | matrices of linear maps | their biases | tables of embeddings, class token |
 /// |---|---|---|---|
-/// | [`Gpt2`](Self::Gpt2) | N(0, 0.02), those that add to the residual stream N(0, 0.02 / √(their number)) | 0 | N(0, 0.02) |
+/// | [`ScaledNormal`](Self::ScaledNormal) | N(0, 0.02), those that add to the residual stream N(0, 0.02 / √(their number)) | 0 | N(0, 0.02) |
 /// | [`Xavier`](Self::Xavier) | U(±√(6 / (in + out))) | 0 | N(0, 1 / √`D_MODEL`) |
 /// | [`PyTorch`](Self::PyTorch) | U(±1 / √in); query, key and value U(±√(6 / (in + 3 in))) | U(±1 / √in); 0 in attention | N(0, 1) |
 ///
 /// N(m, s) is the normal distribution with the standard deviation s, U(±a) the uniform one from -a to a.
 ///
-/// GPT-2's is that of Radford et al., 2019, and of nanoGPT; Xavier's that of Glorot & Bengio,
+/// The scaled normal is that of Radford et al., 2019, and of nanoGPT; Xavier's that of Glorot & Bengio,
 /// [Understanding the difficulty of training deep feedforward neural networks](https://proceedings.mlr.press/v9/glorot10a.html), 2010, with
 /// embeddings as the authors of the transformer have them; PyTorch's that of `nn.Linear`, `nn.MultiheadAttention` and `nn.Embedding`.
 ///
@@ -25,13 +25,13 @@ use core::f64::consts::PI;
 /// use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
 ///
 /// let mut encoder = boxed::<Encoder<Bert, 2, 16, 64, 4>>();
-/// Initialization::Gpt2.fill(&mut *encoder, &mut SplitMix64::seed_from_u64(17));
+/// Initialization::ScaledNormal.fill(&mut *encoder, &mut SplitMix64::seed_from_u64(17));
 /// assert_eq!(encoder.blocks[0].attention_norm.weight, [1.0; 16]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initialization {
-    /// A normal distribution.
-    Gpt2,
+    /// A normal distribution, narrower where many are added: that of GPT-2.
+    ScaledNormal,
     /// A uniform distribution that keeps the variance of activations and of gradients.
     Xavier,
     /// What the modules of PyTorch do by themselves.
@@ -70,8 +70,10 @@ impl Initialization {
         let uniform = |sum: usize, numerator: f64| Distribution::Uniform(libm::sqrt(numerator / sum.max(1) as f64));
         match (self, kind) {
             (_, Kind::Gain) => Distribution::Always(1.0),
-            (Self::Gpt2, Kind::Map { residual: true, .. }) => Distribution::Normal(0.02 / libm::sqrt(residual as f64)),
-            (Self::Gpt2, Kind::Map { .. } | Kind::Table) => Distribution::Normal(0.02),
+            (Self::ScaledNormal, Kind::Map { residual: true, .. }) => {
+                Distribution::Normal(0.02 / libm::sqrt(residual as f64))
+            }
+            (Self::ScaledNormal, Kind::Map { .. } | Kind::Table) => Distribution::Normal(0.02),
             (Self::Xavier, Kind::Map { .. }) => uniform(rows + columns, 6.0),
             (Self::Xavier, Kind::Table) => Distribution::Normal(1.0 / libm::sqrt(columns as f64)),
             (Self::PyTorch, Kind::Map { input_of_attention: true, .. }) => uniform(columns + 3 * columns, 6.0),

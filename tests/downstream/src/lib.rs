@@ -5,8 +5,10 @@
 
 #![no_std]
 
+mod learning;
 mod speaker;
 
+pub use learning::{LEARNING, Learning};
 pub use speaker::{CAPACITY, SPEAKER_MEMORY, Silence, Speaker, SpeakerMemory, speak};
 
 use constformer::{
