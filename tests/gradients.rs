@@ -4,9 +4,10 @@
 mod common;
 
 use common::{
-    larger,
+    ZERO, larger, largest,
     naive::{self, Recipe, Rows, Stack},
     random::Random,
+    worst,
 };
 use constformer::{
     Activation, Bert, Boxed, Causal, Custom, Decoder, DecoderBlock, Encoder, EncoderBlock, FeedForward, Gelu, GeluTanh,
@@ -31,10 +32,6 @@ fn short<T>() -> String {
 /// Σ a ⊙ b
 fn dot<'a>(a: impl IntoIterator<Item = &'a f32>, b: impl IntoIterator<Item = f64>) -> f64 {
     a.into_iter().zip(b).map(|(a, b)| f64::from(*a) * b).sum()
-}
-
-fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
-    numbers.into_iter().map(f64::abs).fold(0.0, larger)
 }
 
 fn rows<const D: usize>(tokens: &[[f32; D]]) -> Rows {
@@ -278,9 +275,6 @@ fn example<L: Parameters, const D: usize>(len: usize) -> (Boxed<L>, Vec<[f32; D]
     (layer, random.tokens(len), random.tokens(len))
 }
 
-/// What `f64` leaves of a gradient that is 0, as a share of others.
-const ZERO: f64 = 1e-7;
-
 /// Of large layers only some numbers are tried: a prime step, so that all rows and columns are met.
 fn some<L: Parameters, T>(numbers: Vec<T>) -> Vec<T> {
     let step = match numbers.len() {
@@ -289,22 +283,6 @@ fn some<L: Parameters, T>(numbers: Vec<T>) -> Vec<T> {
         _ => 1,
     };
     numbers.into_iter().step_by(step).collect()
-}
-
-/// The largest errors of the tensors, each relative to the largest number of the tensor: of which, and how much.
-///
-/// Keys' biases have a gradient of 0, since they move all scores of a query alike, and queries and keys too if there is one token: if
-/// the gradient is not above a share of `zero` of the largest of all tensors, the error is relative to that.
-fn worst(found: &[(String, Vec<f32>)], expected: &[(String, Vec<f64>)], zero: f64) -> (String, f64) {
-    assert_eq!(found.len(), expected.len());
-    let of_all = largest(expected.iter().map(|(_, numbers)| largest(numbers.iter().copied())));
-    let errors = found.iter().zip(expected).map(|((name, found), (_, expected))| {
-        let own = largest(expected.iter().copied());
-        let unit = if own > zero * of_all { own } else { of_all };
-        (name, common::max_error(found, expected.iter().copied()) / unit)
-    });
-    let (name, error) = errors.reduce(|a, b| if larger(a.1, b.1).to_bits() == a.1.to_bits() { a } else { b }).unwrap();
-    (name.clone(), error)
 }
 
 /// `layer` on `len` of `SEQ_LEN` tokens against central differences.

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::golden::{Golden, Values};
+use common::golden::Golden;
 use constformer::{load::*, typenum::U5, *};
-use safetensors::{Dtype, tensor::TensorView};
 
 common::families! {
     Roberta: PostLn, LayerNorm<D_MODEL, U5>, Bidirectional, WithBias, FeedForward<D_MODEL, D_FF, Gelu, T>, final NoNorm;
@@ -23,16 +22,6 @@ fn weights(case: &str) -> Golden {
     golden
 }
 
-fn checkpoint(golden: &Golden) -> Checkpoint<'static> {
-    let bytes = |values: &Values| values.to_f32().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let stored: Vec<(_, Vec<u8>, _)> =
-        golden.tensors.iter().map(|(name, values)| (name, bytes(values), values)).collect();
-    let views = stored
-        .iter()
-        .map(|(name, bytes, values)| (name, TensorView::new(Dtype::F32, values.shape.clone(), bytes).unwrap()));
-    Checkpoint::from_bytes(safetensors::serialize(views, None).unwrap()).unwrap()
-}
-
 fn faults(result: Result<(), LoadError>) -> Vec<Fault> {
     match result.unwrap_err() {
         LoadError::Tensors { faults, .. } => faults,
@@ -44,7 +33,7 @@ fn faults(result: Result<(), LoadError>) -> Vec<Fault> {
 macro_rules! check {
     ($case:literal, $scheme:ty, $model:ty) => {{
         let mut model = boxed::<$model>();
-        checkpoint(&weights($case)).load::<$scheme>(&mut *model).unwrap();
+        weights($case).checkpoint().load::<$scheme>(&mut *model).unwrap();
         let mut memory = boxed::<Memory<$model, 17>>();
         let mut golden = Golden::open(FILE).part(concat!($case, "."));
         let (inputs, mut logits) = (golden.part("input."), golden.part("logits."));
@@ -80,21 +69,21 @@ fn the_decoder_is_the_table() {
     fn check<S: Scheme, M: Parameters, Headless: Parameters>(case: &str, head: &str, table: &str, bias: &str) {
         let mut weights = weights(case);
         let mut expected = boxed::<M>();
-        checkpoint(&weights).load::<S>(&mut *expected).unwrap();
+        weights.checkpoint().load::<S>(&mut *expected).unwrap();
         for (theirs, ours) in [(format!("{head}.weight"), table), (format!("{head}.bias"), bias)] {
             weights.tensors.insert(theirs, weights.tensors[ours].clone());
         }
         let mut model = boxed::<M>();
-        checkpoint(&weights).load::<S>(&mut *model).unwrap();
+        weights.checkpoint().load::<S>(&mut *model).unwrap();
         assert!(numbers(&*model) == numbers(&*expected));
 
         weights.tensors.get_mut(&format!("{head}.weight")).unwrap().numbers[30] += 0.5;
-        let errors = faults(checkpoint(&weights).load::<S>(&mut *model));
+        let errors = faults(weights.checkpoint().load::<S>(&mut *model));
         let not_tied = Fault::NotTied { head: format!("{head}.weight"), embedding: table.into() };
         assert_eq!(errors, [not_tied]);
         assert!(numbers(&*model) == numbers(&*expected), "as it was");
         // A model without a head does not care.
-        checkpoint(&weights).load::<S>(&mut *boxed::<Headless>()).unwrap();
+        weights.checkpoint().load::<S>(&mut *boxed::<Headless>()).unwrap();
     }
     check::<HuggingFaceBert, TinyBert, TextEncoder<BertEmbedding<53, 22, 17>, Encoder<Bert, 2, 22, 37, 2>, 22>>(
         "bert_mlm",
@@ -119,7 +108,7 @@ fn numbers(model: &impl Parameters) -> Vec<u32> {
 fn a_file_without_a_head() {
     let mut weights = weights("bert_mlm");
     weights.part("cls.");
-    let errors = faults(checkpoint(&weights).load::<HuggingFaceBert>(&mut *boxed::<TinyBert>()));
+    let errors = faults(weights.checkpoint().load::<HuggingFaceBert>(&mut *boxed::<TinyBert>()));
     let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,

@@ -1,7 +1,7 @@
 //! Golden files, and models filled from them.
 
-use constformer::Parameters;
-use safetensors::{Dtype, SafeTensors};
+use constformer::{Parameters, load::Checkpoint};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::BTreeMap;
 
 /// The tensors of a file by name. They are taken out one by one, so that what is left over is known.
@@ -92,6 +92,17 @@ impl Golden {
             }
         }
         Self { tensors: ours, ..self }
+    }
+
+    /// The tensors as a checkpoint, whose names a scheme knows.
+    pub fn checkpoint(&self) -> Checkpoint<'static> {
+        let bytes = |values: &Values| values.to_f32().iter().flat_map(|x| x.to_le_bytes()).collect();
+        let stored: Vec<(_, Vec<u8>, _)> =
+            self.tensors.iter().map(|(name, values)| (name, bytes(values), values)).collect();
+        let views = stored
+            .iter()
+            .map(|(name, bytes, values)| (name, TensorView::new(Dtype::F32, values.shape.clone(), bytes).unwrap()));
+        Checkpoint::from_bytes(safetensors::serialize(views, None).unwrap()).unwrap()
     }
 
     /// Fills `model`. An error if a tensor is missing, of another shape, or left over.

@@ -52,6 +52,30 @@ pub fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
 
+/// The largest magnitude; NaN if one is.
+pub fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().map(f64::abs).fold(0.0, larger)
+}
+
+/// What `f64` leaves of a gradient that is 0, as a share of others.
+pub const ZERO: f64 = 1e-7;
+
+/// The largest errors of the tensors, each relative to the largest number of the tensor: of which, and how much.
+///
+/// Keys' biases have a gradient of 0, since they move all scores of a query alike, and queries and keys too if there is one token: if
+/// the gradient is not above a share of `zero` of the largest of all tensors, the error is relative to that.
+pub fn worst(found: &[(String, Vec<f32>)], expected: &[(String, Vec<f64>)], zero: f64) -> (String, f64) {
+    assert_eq!(found.len(), expected.len());
+    let of_all = largest(expected.iter().map(|(_, numbers)| largest(numbers.iter().copied())));
+    let errors = found.iter().zip(expected).map(|((name, found), (_, expected))| {
+        let own = largest(expected.iter().copied());
+        let unit = if own > zero * of_all { own } else { of_all };
+        (name, max_error(found, expected.iter().copied()) / unit)
+    });
+    let (name, error) = errors.reduce(|a, b| if larger(a.1, b.1).to_bits() == a.1.to_bits() { a } else { b }).unwrap();
+    (name.clone(), error)
+}
+
 /// The folder of all-MiniLM-L6-v2, `None` and a word on it if it is not here: it is no part of the repository.
 pub fn mini_lm() -> Option<std::path::PathBuf> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
