@@ -58,11 +58,11 @@ fn check<T: Format>(format: &str, option: &[&dyn AsRef<OsStr>]) {
 /// The held-out images of the digits, by fours of pixels as they are cut into patches, and their classes.
 #[test]
 fn samples_are_answered_by_both() {
-    compare::<Int8>("Int8");
-    compare::<Int4>("Int4");
+    compare::<Int8>("Int8", 2);
+    compare::<Int4>("Int4", 3);
 }
 
-fn compare<T: Format>(format: &str) {
+fn compare<T: Format>(format: &str, others_at_most: usize) {
     let folder = Folder::new(&format!("quantize-samples-{format}"));
     let images = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/digits/test_images.bin")).unwrap();
     let images = images.as_chunks::<65>().0;
@@ -101,7 +101,7 @@ fn compare<T: Format>(format: &str) {
     assert!(line("same answer").contains(&format!(" {alike} of {n}, ")), "{said}{alike}");
     assert!(line("right").contains(&format!(" {} of {n}, ", right[0])), "{said}{right:?}");
     assert!(line("right").contains(&format!("before, {} of {n}, ", right[1])), "{said}{right:?}");
-    assert!(alike >= n - 2 && right[1] + 2 >= right[0], "{said}");
+    assert!(alike + others_at_most >= n && right[1] + 2 >= right[0], "{said}");
 
     // Nothing is written where samples do not fit.
     let error = |path: &std::path::Path| {
