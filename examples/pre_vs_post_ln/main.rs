@@ -4,6 +4,7 @@
 //! learn to add without a warm-up. Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020, figures 3 and 4.
 
 #[path = "../nanogpt/corpus.rs"]
+#[expect(dead_code, reason = "texts from files, and problems to solve, are for the example `nanogpt` alone")]
 mod corpus;
 mod picture;
 
