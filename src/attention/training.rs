@@ -4,7 +4,7 @@ use super::{Place, Projections, rows};
 use crate::{
     activation::Identity,
     dropout::Dropout,
-    kernel::{Add, Epilogue, OuterProducts, Product, Store, TransposedProduct},
+    kernel::{Add, Epilogue, OuterProducts, PANEL, Product, Store, TransposedProduct},
     machine::{Machine, Work, dispatch},
     mask::visible,
     math,
@@ -288,7 +288,7 @@ fn transposed<M: Machine, const D: usize>(
     epilogue: &mut impl Epilogue,
 ) {
     let w = w.get(shared..).unwrap_or_default();
-    TransposedProduct { x, inputs, w, stride, rows: seen }.run(m, epilogue);
+    TransposedProduct { x, inputs, w, stride, panel: PANEL, rows: seen }.run(m, epilogue);
 }
 
 /// The first `seen` numbers of each row of `x`, times the `columns` columns of `w` from `from` on; those of the result begin with `first`.

@@ -2,7 +2,7 @@
 
 use super::{Format, Panels};
 use crate::{
-    kernel::{Add, OuterProducts, PANEL, TransposedProduct},
+    kernel::{Add, OuterProducts, PANEL, TransposedProduct, is_scalar},
     machine::{Machine, Work, dispatch},
     shape::{KnownWidth, Width},
 };
@@ -93,12 +93,16 @@ impl<const IN: usize, const OUT: usize> Work for Backward<'_, IN, OUT> {
     #[inline(always)]
     fn run<M: Machine>(self, m: M) {
         let Self { w, dy: x, dx } = self;
-        for (first, stride) in panels::<OUT>() {
-            let (w, inputs) = (w.numbers().get(first * IN..).unwrap_or_default(), first..first + stride);
-            TransposedProduct { x, inputs, w, stride, rows: IN }.run(m, &mut Add(dx));
+        let whole = OUT / PANEL * PANEL;
+        let (panels, narrow) = w.numbers().split_at_checked(whole * IN).unwrap_or_default();
+        for (w, inputs, stride) in [(panels, 0..whole, PANEL), (narrow, whole..OUT, OUT - whole)] {
+            TransposedProduct { x, inputs, w, stride, panel: IN * PANEL, rows: IN }.run(m, &mut Add(dx));
         }
     }
 }
+
+/// Rows of gradients that lie together for a while, on the stack.
+const ROWS: usize = 64;
 
 struct Gradient<'a, const IN: usize, const OUT: usize> {
     x: &'a [[f32; IN]],
@@ -114,7 +118,19 @@ impl<const IN: usize, const OUT: usize> Work for Gradient<'_, IN, OUT> {
         let Self { x, dy: y, dw } = self;
         for (from, columns) in panels::<OUT>() {
             let w = dw.numbers_mut().get_mut(from * IN..).unwrap_or_default();
-            OuterProducts { x, inputs: 0..IN, y, from, columns }.add_to(m, w, columns);
+            if const { is_scalar::<M>() || OUT <= PANEL } {
+                OuterProducts { x, inputs: 0..IN, y, from, columns }.add_to(m, w, columns);
+                continue;
+            }
+            // Rows whose distance is a power of two would drive one another out of the cache.
+            for (x, y) in x.chunks(ROWS).zip(y.chunks(ROWS)) {
+                let mut near = [[0.0; PANEL]; ROWS];
+                for (near, y) in near.iter_mut().zip(y) {
+                    let y = y.get(from..from + columns).unwrap_or_default();
+                    near.iter_mut().zip(y).for_each(|(near, y)| *near = *y);
+                }
+                OuterProducts { x, inputs: 0..IN, y: &near, from: 0, columns }.add_to(m, w, columns);
+            }
         }
     }
 }

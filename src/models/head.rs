@@ -5,7 +5,7 @@ use crate::{
     bias::Bias,
     embedding::{TextEmbedding, TokenEmbedding, TrainableEmbedding},
     format::{Format, TrainableFormat},
-    kernel::{self, Add, OuterProducts, Product, TransposedProduct},
+    kernel::{self, Add, OuterProducts, PANEL, Product, TransposedProduct},
     linear::Linear,
     machine::{Machine, Work, dispatch},
     norm::Exponent,
@@ -149,7 +149,7 @@ impl<const D_MODEL: usize, const VOCABULARY: usize> Work for Forward<'_, D_MODEL
         let Self { table, x, logits } = self;
         logits.fill([0.0; VOCABULARY]);
         let (w, inputs) = (table.as_flattened(), 0..D_MODEL);
-        TransposedProduct { x, inputs, w, stride: D_MODEL, rows: VOCABULARY }.run(m, &mut Add(logits));
+        TransposedProduct { x, inputs, w, stride: D_MODEL, panel: PANEL, rows: VOCABULARY }.run(m, &mut Add(logits));
     }
 }
 
