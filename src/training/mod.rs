@@ -9,6 +9,7 @@ mod head_only;
 mod initialization;
 mod loss;
 mod model;
+mod objective;
 mod optimizer;
 mod residual;
 mod schedule;
@@ -39,6 +40,7 @@ pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
 pub use model::{
     Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
 };
+pub use objective::Masking;
 pub use optimizer::{AdamW, Moments, Sgd, accumulate, clear, clip_norm, move_average, norm};
 pub use schedule::WarmUpCosine;
 pub use stack::SavedStack;
