@@ -59,6 +59,8 @@ mod rotation;
 pub mod sampling;
 mod self_test;
 mod sequence;
+#[cfg(feature = "serde")]
+mod serde;
 mod shape;
 mod similarity;
 mod steps;
@@ -119,6 +121,7 @@ pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
 pub use token_format::{ComputedIn, TokenFormat};
 
+pub use nalgebra;
 pub use typenum;
 #[doc(hidden)]
 pub use zerocopy;

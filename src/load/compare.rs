@@ -24,7 +24,7 @@ use std::{
 ///     def hook(module, inputs, output):
 ///         output = output[0] if isinstance(output, tuple) else output
 ///         if isinstance(output, torch.Tensor):
-///             activations[name] = output.detach().contiguous()
+///             activations[name] = output.detach().contiguous().clone()
 ///     return hook
 ///
 /// for name, module in model.named_modules():

@@ -367,6 +367,7 @@ where
 
 /// A model cannot be trained on what it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TrainingError {
     /// It cannot work on the inputs.
@@ -379,6 +380,7 @@ pub enum TrainingError {
 
 /// There are not as many targets as inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WrongTargets {
     /// Number of inputs.
     pub inputs: usize,
