@@ -65,6 +65,7 @@ mod shape;
 mod similarity;
 mod steps;
 mod sub_layers;
+mod tile;
 mod token_format;
 pub mod tokenizer;
 pub mod training;
@@ -119,16 +120,13 @@ pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, Spl
 pub use similarity::{cosine, normalize};
 pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
+pub use tile::TILE;
 pub use token_format::{ComputedIn, TokenFormat};
 
 pub use nalgebra;
 pub use typenum;
 #[doc(hidden)]
 pub use zerocopy;
-
-/// Tokens that pass through the layers together, unless a scratch says otherwise: many on a host, so that each weight read
-/// is used many times; few on a microcontroller, where memory is scarce.
-pub const TILE: usize = if cfg!(target_pointer_width = "64") { 48 } else { 4 };
 
 /// The code in the documents is tested too.
 #[cfg(doctest)]

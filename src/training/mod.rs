@@ -4,7 +4,9 @@ mod adapters;
 mod block;
 mod checkpoint;
 mod cross;
+mod error;
 mod frozen;
+mod head;
 mod head_only;
 mod initialization;
 mod loss;
@@ -33,13 +35,13 @@ pub use adapters::{OtherModel, adapt, merge};
 pub use block::{BlockGradientScratch, SavedBlock};
 pub use checkpoint::Checkpoint;
 pub use cross::{CrossGradientScratch, SavedCrossBlock};
+pub use error::{TrainingError, WrongTargets};
 pub use frozen::{Frozen, FrozenScratch, Unchanged};
+pub use head::HeadGradientScratch;
 pub use head_only::HeadOnly;
 pub use initialization::Initialization;
 pub use loss::{CrossEntropy, IGNORE, Loss, WrongSmoothing, mean_squared_error};
-pub use model::{
-    Gradient, HeadGradientScratch, Pass, TrainableModel, TrainingError, TrainingMemory, TrainingWorking, WrongTargets,
-};
+pub use model::{Gradient, Pass, TrainableModel, TrainingMemory, TrainingWorking};
 pub use objective::Masking;
 pub use optimizer::{AdamW, Moments, Sgd, accumulate, clear, clip_norm, move_average, norm};
 pub use schedule::WarmUpCosine;
