@@ -138,5 +138,9 @@ mod layers {}
 mod embedded {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../docs/extending.md")]
+mod extending {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../docs/training.md")]
 mod training_guide {}
