@@ -179,3 +179,52 @@ fn links_lead_somewhere() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked > 10, "{checked} links found");
 }
+
+/// The names that a file of modules shows: what it uses publicly, and its own public items.
+fn public(text: &str) -> Vec<String> {
+    let mut names = vec![];
+    let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    // Attributes belong to what follows.
+    for (at, _) in text.match_indices("\npub ") {
+        let before: String = text[..at].lines().rev().take_while(|line| line.starts_with("#[")).collect();
+        if before.contains("doc(hidden)") || before.contains("\"cli\"") {
+            continue;
+        }
+        let item = &text[at + "\npub ".len()..];
+        if let Some(uses) = item.strip_prefix("use ") {
+            let uses = uses.split(';').next().unwrap();
+            let paths = uses.rsplit_once("::{").map_or(uses, |_| uses.split_once("::{").unwrap().1);
+            for path in paths.split([',', '{', '}']).map(str::trim) {
+                let path = if path == "self" { uses.split("::{").next().unwrap() } else { path };
+                names.push(name(path.rsplit("::").next().unwrap()));
+            }
+        } else {
+            let words = item
+                .split_whitespace()
+                .find(|word| !["const", "unsafe", "fn", "struct", "enum", "trait", "type", "mod"].contains(word));
+            names.extend(words.map(name));
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Every public name stands in docs/api.md, with what would be missed without it; and what stands there is public.
+#[test]
+fn every_public_name_is_defended() {
+    let page = read("docs/api.md");
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    // All cells but the last, which says what would be missed.
+    let cells = rows.flat_map(|row| row.rsplitn(3, '|').last());
+    let defended: Vec<&str> = cells.flat_map(|cells| cells.split('`').skip(1).step_by(2)).collect();
+    let modules = ["image", "load", "sampling", "tokenizer", "training", "parameters", "machine", "math", "number"];
+    let mut names = public(&code(&read("src/lib.rs")));
+    names.extend(modules.iter().flat_map(|module| public(&code(&read(format!("src/{module}/mod.rs"))))));
+    names.sort();
+    names.dedup();
+    let missing: Vec<_> = names.iter().filter(|name| !defended.contains(&name.as_str())).collect();
+    assert!(missing.is_empty(), "docs/api.md does not defend {missing:?}");
+    let gone: Vec<_> = defended.iter().filter(|name| !names.iter().any(|other| other == *name)).collect();
+    assert!(gone.is_empty(), "docs/api.md defends what is not public: {gone:?}");
+    assert!(names.len() > 200, "{} names", names.len());
+}
