@@ -33,7 +33,7 @@ pub mod image;
 mod integer;
 mod integer4;
 mod kernel;
-#[cfg(feature = "laws")]
+#[cfg(feature = "proptest")]
 pub mod laws;
 mod layer;
 mod linear;
