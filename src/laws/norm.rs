@@ -1,8 +1,7 @@
 //! Laws of all norms, and what those of [`layer_norm`](super::layer_norm) and [`rms_norm`](super::rms_norm) share.
 
-use super::{Law, ROUNDING, close, largest, same};
-use crate::Norm;
-use proptest::prop_assert;
+use super::{Law, ROUNDING, close, holds, largest, same, strategies::plain};
+use crate::{Boxed, Norm, Parameters, boxed};
 use std::{format, vec::Vec};
 
 /// y = γ ⊙ n(x) + β, where `plain` is n: the same norm with gains 1 and biases 0
@@ -41,7 +40,8 @@ pub fn bounded<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, tokens: &[[f32; 
     let width = D_MODEL as f64;
     for (x, n) in tokens.iter().zip(&apply(norm, tokens)) {
         let finite = n.iter().all(|n| n.is_finite());
-        prop_assert!(finite && largest(n) <= width.sqrt() * (1.0 + 4.0 * ROUNDING * width), "{n:?} of {x:?}");
+        let bounded = finite && largest(n) <= width.sqrt() * (1.0 + 4.0 * ROUNDING * width);
+        holds(bounded, || format!("{n:?} of {x:?}"))?;
     }
     Ok(())
 }
@@ -50,6 +50,13 @@ pub fn bounded<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, tokens: &[[f32; 
 pub fn every_token_alone<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, tokens: &[[f32; D_MODEL]]) -> Law {
     let single: Vec<_> = tokens.iter().flat_map(|x| apply(norm, &[*x])).collect();
     same("one by one", &apply(norm, tokens), &single)
+}
+
+/// A norm with gains 1 and biases 0.
+pub(super) fn plain_norm<N: Parameters>() -> Boxed<N> {
+    let mut norm = boxed::<N>();
+    plain(&mut *norm, |_| true);
+    norm
 }
 
 pub(super) fn apply<const D_MODEL: usize>(norm: &impl Norm<D_MODEL>, tokens: &[[f32; D_MODEL]]) -> Vec<[f32; D_MODEL]> {
