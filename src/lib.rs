@@ -139,3 +139,7 @@ mod embedded {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/training.md")]
 mod training_guide {}
+
+#[cfg(all(doctest, feature = "proptest"))]
+#[doc = include_str!("../docs/property-testing.md")]
+mod property_testing {}

@@ -72,7 +72,7 @@ fn every_check_catches_something() {
             "rms_norm::mean_square",
             "norm::bounded",
             "activation::reflection",
-            "softmax::masked"
+            "softmax::distribution"
         ]
         .map(Some)
     );
@@ -203,5 +203,9 @@ fn every_law_is_stated_checked_and_documented() {
 #[test]
 fn the_counterexample_in_the_document() {
     let found = search::block::<leak::Leak, 6, 5>().expect("a counterexample");
-    assert!(text("docs/property-testing.md").contains(&found.to_string()), "{found}");
+    let document = text("docs/property-testing.md");
+    // The digits of what is found depend on the instruction set.
+    for line in found.to_string().lines().filter(|line| !line.starts_with("found:")) {
+        assert!(document.contains(line), "docs/property-testing.md lacks {line}");
+    }
 }

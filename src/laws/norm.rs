@@ -6,7 +6,8 @@ use std::{format, vec::Vec};
 
 /// y = γ ⊙ n(x) + β, where `plain` is n: the same norm with gains 1 and biases 0
 ///
-/// By definition. Tolerance: 4u (|γ n| + |β|), for a product and a sum rounded once or twice.
+/// By definition. Tolerance: 4u (|γ n| + |β|), for a product and a sum rounded once or twice, and 2⁻¹²⁶, below which numbers
+/// lose digits.
 pub fn affine<const D_MODEL: usize>(
     norm: &impl Norm<D_MODEL>,
     plain: &impl Norm<D_MODEL>,
@@ -17,7 +18,7 @@ pub fn affine<const D_MODEL: usize>(
     for (y, n) in apply(norm, tokens).iter().zip(&apply(plain, tokens)) {
         for i in 0..D_MODEL {
             let [product, bias] = [f64::from(gain[i]) * f64::from(n[i]), f64::from(bias[i])];
-            let tolerance = 4.0 * ROUNDING * (product.abs() + bias.abs());
+            let tolerance = 4.0 * ROUNDING * (product.abs() + bias.abs()) + f64::from(f32::MIN_POSITIVE);
             close(&format!("feature {i}"), f64::from(y[i]), product + bias, tolerance)?;
         }
     }
