@@ -6,7 +6,7 @@ use std::vec::Vec;
 /// Numbers in parts (tensors, tokens) that become simple as long as a law still fails.
 ///
 /// Each part is made plain (zeros; gains 1) as a whole, if it can be; what cannot, by halves, by quarters and so on; what is left,
-/// number by number, becomes ± 1, or a power of ten, or is rounded to one digit. Every step is tried once: n numbers of which k matter take about
+/// number by number, becomes 1 or -1, or a power of ten, or is rounded to one digit. Every step is tried once: n numbers of which k matter take about
 /// 2 k log n trials.
 #[derive(Clone, Debug)]
 pub(super) struct Simpler {
@@ -29,9 +29,10 @@ enum Step {
 fn form(x: f32, form: usize) -> Option<f32> {
     let power = || 10.0_f64.powi(f64::from(x.abs()).log10().floor() as i32);
     let simple = match form {
-        0 => 1.0_f32.copysign(x),
-        1 => (power() as f32).copysign(x),
-        2 => ((f64::from(x) / power()).round() * power()) as f32,
+        0 => 1.0,
+        1 => 1.0_f32.copysign(x),
+        2 => (power() as f32).copysign(x),
+        3 => ((f64::from(x) / power()).round() * power()) as f32,
         _ => return None,
     };
     Some(if simple.is_finite() && simple != 0.0 { simple } else { x })
