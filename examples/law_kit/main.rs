@@ -26,15 +26,12 @@ fn main() -> ExitCode {
     let mut as_it_should_be = true;
     for (fault, law, found) in faults {
         println!("== {fault}\n");
-        match found {
-            Some(counterexample) => {
-                as_it_should_be &= counterexample.law == law;
-                println!("{counterexample}\n");
-            }
-            None => {
-                as_it_should_be = false;
-                println!("NOT CAUGHT\n");
-            }
+        if let Some(counterexample) = found {
+            as_it_should_be &= counterexample.law == law;
+            println!("{counterexample}\n");
+        } else {
+            as_it_should_be = false;
+            println!("NOT CAUGHT\n");
         }
     }
 

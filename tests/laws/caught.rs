@@ -166,7 +166,7 @@ fn placements_exchanged() {
 
 #[test]
 fn branches_by_other_names() {
-    let law = laws::residual::zero_branches::<D_MODEL, SEQ_LEN, TILE>(&mut OverTile::ZERO, &[]);
+    let law = laws::residual::zero_branches::<D_MODEL, SEQ_LEN, TILE>(&mut *model::<OverTile>(1), &[]);
     assert!(law.expect_err("it has no branches").to_string().contains("`attention.output`"));
 }
 

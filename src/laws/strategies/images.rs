@@ -60,7 +60,6 @@ impl<M: Parameters> Damaged<M> {
 }
 
 /// Images of models with random parameters: whole, cut off, with one bit flipped, too long, or with another header.
-#[must_use]
 pub fn damaged_images<M: Parameters>() -> impl Strategy<Value = Damaged<M>> {
     let some = |least| proptest::collection::vec(any::<u8>(), least..=48);
     let damage = prop_oneof![
