@@ -33,7 +33,7 @@ pub mod image;
 mod integer;
 mod integer4;
 mod kernel;
-#[cfg(feature = "laws")]
+#[cfg(feature = "proptest")]
 pub mod laws;
 mod layer;
 mod linear;
@@ -144,3 +144,7 @@ mod extending {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/training.md")]
 mod training_guide {}
+
+#[cfg(all(doctest, feature = "proptest"))]
+#[doc = include_str!("../docs/property-testing.md")]
+mod property_testing {}

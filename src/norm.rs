@@ -14,8 +14,8 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// A normalisation of tokens of `D_MODEL` features.
 pub trait Norm<const D_MODEL: usize>: Parameters {
-    /// Whether it is an RMSNorm and not a LayerNorm, and ε; `None` for any other.
-    #[doc(hidden)]
+    /// Whether it is an RMSNorm and not a LayerNorm, and ε; `None` for any other. The laws that it is tested for, and the
+    /// `config.json` that it is compared with, follow from it.
     const RMS_AND_EPSILON: Option<(bool, f32)> = None;
 
     /// Replaces every token by its normalisation.

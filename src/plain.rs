@@ -35,6 +35,11 @@ impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [T::ZERO; N];
 }
 
+/// Two scratches, such as those of a block's sub-layers.
+impl<A: Zero, B: Zero> Zero for (A, B) {
+    const ZERO: Self = (A::ZERO, B::ZERO);
+}
+
 impl<T: ?Sized> Zero for PhantomData<T> {
     const ZERO: Self = PhantomData;
 }

@@ -3,12 +3,12 @@
 //! ReLU, GELU (both forms) and SiLU are gates: f(x) = x g(x), where g rises from 0 to 1 and g(x) + g(-x) = 1. The
 //! [`TOLERANCE`] is what the approximations of this library promise; ReLU needs none.
 
-use super::{Law, ROUNDING, close};
+use super::{Law, ROUNDING, close, holds};
 use crate::{
     Activation,
     machine::{Lanes, Plain, Single},
 };
-use proptest::prop_assert;
+use std::format;
 
 /// Somewhat more than the absolute errors that the activations document, at most 1.5e-6.
 pub const TOLERANCE: f64 = 2e-6;
@@ -22,10 +22,10 @@ fn apply<A: Activation>(x: f32) -> f64 {
 /// Since 0 ≤ g ≤ 1. Tolerance: [`TOLERANCE`].
 pub fn gate<A: Activation>(x: f32) -> Law {
     let (y, x) = (apply::<A>(x), f64::from(x));
-    prop_assert!(x.min(0.0) - TOLERANCE <= y && y <= x.max(0.0) + TOLERANCE, "{}({x:e}) = {y:e}", A::NAME);
+    let between = x.min(0.0) - TOLERANCE <= y && y <= x.max(0.0) + TOLERANCE;
+    holds(between, || format!("{}({x:e}) = {y:e}", A::NAME))?;
     close(&A::NAME, apply::<A>(0.0), 0.0, 0.0)?;
-    prop_assert!(apply::<A>(f32::NAN).is_nan(), "{} of NaN is a number", A::NAME);
-    Ok(())
+    holds(apply::<A>(f32::NAN).is_nan(), || format!("{} of NaN is a number", A::NAME))
 }
 
 /// f(x) - f(-x) = x
@@ -43,7 +43,8 @@ pub fn reflection<A: Activation>(x: f32) -> Law {
 pub fn limits<A: Activation>(a: f32, b: f32) -> Law {
     let [a, b] = [a.abs().min(b.abs()), a.abs().max(b.abs())];
     let [low, high] = [apply::<A>(a), apply::<A>(b)];
-    prop_assert!(low <= high + 2.0 * TOLERANCE, "{}: f({a:e}) = {low:e}, but f({b:e}) = {high:e}", A::NAME);
+    let rises = low <= high + 2.0 * TOLERANCE;
+    holds(rises, || format!("{}: f({a:e}) = {low:e}, but f({b:e}) = {high:e}", A::NAME))?;
     let far = 20.0 + b;
     close(&A::NAME, apply::<A>(far), f64::from(far), TOLERANCE + 4.0 * ROUNDING * f64::from(far))?;
     close(&A::NAME, apply::<A>(-far), 0.0, TOLERANCE)

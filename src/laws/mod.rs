@@ -1,18 +1,32 @@
-//! What holds for the blocks whatever their parameters, as properties for `proptest`: to be tested for layers of your own.
+//! The law kit: what holds for blocks whatever their parameters, to be tested for blocks of your own.
 //!
-//! A law is a function. It is given your layer and the inputs, and returns an error if it does not hold for them, so it
-//! stands in `proptest!` with a `?`. The constants of a law of layers are `D_MODEL`, `SEQ_LEN` and `TILE`, in that order.
+//! One line checks all laws of a block, of a norm, of an activation, of a family: [`check`]. Which they are is known from the
+//! types. If one is broken, the line panics with the law and a small counterexample.
 //!
 //! ```
 //! use constformer::{EncoderBlock, Gpt2, laws};
-//! use proptest::prelude::*;
 //!
 //! type Block = EncoderBlock<Gpt2, 21, 13, 7>; // D_MODEL, D_FF, HEADS
 //!
+//! // #[test]
+//! fn laws_of_my_block() {
+//!     laws::check::block::<Block, 21, 11>(); // D_MODEL, SEQ_LEN
+//! }
+//! # laws_of_my_block();
+//! ```
+//!
+//! A single law is a function. It is given your layer and the inputs, and returns an error if it does not hold for them, so it
+//! stands in `proptest!` with a `?`. The constants of a law of layers are `D_MODEL`, `SEQ_LEN` and `TILE`, in that order.
+//!
+//! ```
+//! # use constformer::{EncoderBlock, Gpt2, laws};
+//! use proptest::prelude::*;
+//!
+//! # type Block = EncoderBlock<Gpt2, 21, 13, 7>;
 //! proptest! {
 //!     # #![proptest_config(ProptestConfig::with_cases(4))]
 //!     // #[test]
-//!     fn no_token_sees_a_later_one(block in laws::models::<Block>(), tokens in laws::tokens(0..=11)) {
+//!     fn no_token_sees_a_later_one(tokens in laws::tokens(0..=11), block in laws::models::<Block>()) {
 //!         laws::attention::prefix::<21, 11, 4>(&*block, &tokens)?;
 //!     }
 //! }
@@ -26,34 +40,50 @@
 //! | [`softmax`] | a distribution; invariance to shift; order; masks |
 //! | [`attention`] | equivariance to permutation; prefixes; convexity; one token |
 //! | [`feed_forward`] | every token alone |
-//! | [`residual`] | the identity of zero branches; normalised output; a block is its sub-layers |
+//! | [`residual`] | what is left of zero branches; normalised output; a block is its sub-layers |
 //! | [`sequence`] | padding, capacity and tiles do not matter; batches; repetition |
 //! | [`stack`] | one layer after the other |
+//! | [`image`] | what is written is read; what is damaged is refused |
 //!
 //! "Bit for bit" laws have no tolerance. The others allow for rounding, u = 2⁻²⁴ being that of one operation; each says how
-//! much and why.
+//! much and why. `docs/property-testing.md` has them in one table.
 
 #![allow(clippy::missing_errors_doc)] // the error of a law is that it does not hold
 
 pub mod activation;
 pub mod attention;
+pub mod check;
 pub mod feed_forward;
+pub mod image;
 pub mod layer_norm;
+mod member;
 pub mod norm;
 pub mod residual;
 pub mod rms_norm;
+pub mod search;
 pub mod sequence;
 pub mod softmax;
 pub mod stack;
+mod statements;
 mod strategies;
 
 pub use proptest;
 
-pub use strategies::{Random, extreme_scores, extreme_tokens, fill, model, models, scores, tokens};
+pub use member::Member;
+pub use search::Counterexample;
+pub use statements::{STATEMENTS, Statement};
+pub use strategies::{
+    Damage, Damaged, Explain, ModelTree, Models, Padded, Random, TokenLists, TokensTree, damaged_images,
+    extreme_scores, extreme_tokens, fill, model, models, padded, scores, tokens,
+};
 
 use crate::{Boxed, Layer, Sequence, TokenFormat, TooLong, boxed};
-use proptest::{prop_assert, prop_assert_eq, test_runner::TestCaseError};
-use std::{string::ToString, vec::Vec};
+use proptest::test_runner::TestCaseError;
+use std::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 /// Whether a law holds.
 pub type Law = Result<(), TestCaseError>;
@@ -66,10 +96,12 @@ fn sequence<const D_MODEL: usize, const SEQ_LEN: usize, S: TokenFormat>(
     tokens: &[[f32; D_MODEL]],
 ) -> Result<Boxed<Sequence<D_MODEL, SEQ_LEN, S>>, TestCaseError> {
     let mut x = boxed::<Sequence<D_MODEL, SEQ_LEN, S>>();
-    x.assign(tokens).map_err(|TooLong { .. }| {
-        TestCaseError::fail(std::format!("{} tokens are given to a law with room for {SEQ_LEN}", tokens.len()))
-    })?;
+    x.assign(tokens).map_err(too_long)?;
     Ok(x)
+}
+
+fn too_long(TooLong { capacity, found }: TooLong) -> TestCaseError {
+    TestCaseError::fail(format!("{found} tokens are given to a law with room for {capacity}"))
 }
 
 /// The tokens of a sequence.
@@ -100,15 +132,21 @@ fn run_in<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Laye
     Ok(values(&x))
 }
 
+/// As `prop_assert!`, which says at which line of the law it failed, too: that is of no use to who has broken it.
+fn holds(condition: bool, otherwise: impl FnOnce() -> String) -> Law {
+    if condition { Ok(()) } else { Err(TestCaseError::fail(otherwise())) }
+}
+
 /// `found` is `expected`, bit for bit.
 fn same<const N: usize>(what: &str, found: &[[f32; N]], expected: &[[f32; N]]) -> Law {
-    prop_assert_eq!(found.len(), expected.len(), "{}: number of tokens", what);
+    holds(found.len() == expected.len(), || {
+        format!("{what}: {} tokens come out, not {}", found.len(), expected.len())
+    })?;
     for (token, (found, expected)) in found.iter().zip(expected).enumerate() {
         for (feature, (found, expected)) in found.iter().zip(expected).enumerate() {
-            prop_assert!(
-                found.to_bits() == expected.to_bits(),
-                "{what}: feature {feature} of token {token} is {found:?}, not {expected:?}"
-            );
+            holds(found.to_bits() == expected.to_bits(), || {
+                format!("{what}: feature {feature} of token {token} is {found:?}, not {expected:?}")
+            })?;
         }
     }
     Ok(())
@@ -117,9 +155,7 @@ fn same<const N: usize>(what: &str, found: &[[f32; N]], expected: &[[f32; N]]) -
 /// |found - expected| ≤ tolerance; a NaN is close to nothing.
 fn close(what: &impl ToString, found: f64, expected: f64, tolerance: f64) -> Law {
     let error = (found - expected).abs();
-    let what = || what.to_string();
-    prop_assert!(error <= tolerance, "{}: {found:e}, not {expected:e} ± {tolerance:e}", what());
-    Ok(())
+    holds(error <= tolerance, || format!("{}: {found:e}, not {expected:e} ± {tolerance:e}", what.to_string()))
 }
 
 /// maxᵢ |xᵢ|

@@ -1,8 +1,7 @@
 //! Laws of length and memory: what a layer is not given cannot change what it returns. All of them hold bit for bit.
 
-use super::{Law, run, run_in, same, sequence, values};
+use super::{Law, Padded, holds, run, run_in, same, sequence, too_long, values};
 use crate::{Layer, Sequence, boxed};
-use proptest::prop_assert_eq;
 use std::{format, vec::Vec};
 
 /// Neither what lies beyond the tokens in use nor what the scratch holds matters, and as many tokens come out as went in
@@ -21,7 +20,7 @@ fn padding_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: 
     tokens: &[[f32; D_MODEL]],
 ) -> Law {
     let clean = run::<D_MODEL, SEQ_LEN, TILE, L>(layer, tokens)?;
-    prop_assert_eq!(clean.len(), tokens.len(), "number of tokens");
+    holds(clean.len() == tokens.len(), || format!("{} tokens come out of {}", clean.len(), tokens.len()))?;
 
     let mut scratch = boxed::<L::Scratch<SEQ_LEN, TILE>>();
     let mut x = sequence::<D_MODEL, SEQ_LEN, L::Stream>(tokens)?;
@@ -35,6 +34,26 @@ fn padding_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: 
     let _ = x.assign(tokens); // there was room for them before
     layer.forward(&mut x, &mut scratch);
     same("among NaN", &values(&x), &clean)
+}
+
+/// What lies beyond the tokens in use does not matter, whatever it is
+///
+/// A layer reads no more than the tokens in use.
+pub fn junk<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize>(
+    layer: &impl Layer<D_MODEL>,
+    x: &Padded<D_MODEL>,
+) -> Law {
+    junk_of::<D_MODEL, SEQ_LEN, TILE, _>(layer, x)
+}
+
+fn junk_of<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, L: Layer<D_MODEL>>(
+    layer: &L,
+    x: &Padded<D_MODEL>,
+) -> Law {
+    let clean = run::<D_MODEL, SEQ_LEN, TILE, L>(layer, &x.tokens)?;
+    let mut found = x.sequence::<SEQ_LEN, L::Stream>().map_err(too_long)?;
+    layer.forward(&mut found, &mut boxed::<L::Scratch<SEQ_LEN, TILE>>());
+    same(&format!("with {:?} beyond", x.junk), &values(&found), &clean)
 }
 
 /// A larger `SEQ_LEN` changes nothing

@@ -127,8 +127,8 @@ proptest! {
         mut kwt in models::<Block<Kwt, 3>>(),
         tokens in tokens(0..=SEQ_LEN),
     ) {
-        residual::normalised::<_, D_MODEL, D_FF, 7, SEQ_LEN, TILE>(&mut *bert, &tokens)?;
-        residual::normalised::<_, D_MODEL, D_FF, 3, SEQ_LEN, TILE>(&mut *kwt, &tokens)?;
+        residual::normalised::<Bert, D_MODEL, SEQ_LEN, TILE>(&mut *bert, &tokens)?;
+        residual::normalised::<Kwt, D_MODEL, SEQ_LEN, TILE>(&mut *kwt, &tokens)?;
     }
 
     #[test]

@@ -156,6 +156,18 @@ fn placements_exchanged() {
     assert_caught(tokens(), |x| {
         laws::residual::zero_branches::<D_MODEL, SEQ_LEN, TILE>(&mut *model::<Block<Bert>>(1), &x)
     });
+    assert_caught(tokens(), |x| {
+        laws::residual::only_norms::<Bert, D_MODEL, SEQ_LEN, TILE>(&mut *model::<Block<Gated, 3>>(1), 2, &x)
+    });
+    assert_caught(tokens(), |x| {
+        laws::residual::normalised::<Vit, D_MODEL, SEQ_LEN, TILE>(&mut *model::<Block<Vit>>(1), &x)
+    });
+}
+
+#[test]
+fn branches_by_other_names() {
+    let law = laws::residual::zero_branches::<D_MODEL, SEQ_LEN, TILE>(&mut *model::<OverTile>(1), &[]);
+    assert!(law.expect_err("it has no branches").to_string().contains("`attention.output`"));
 }
 
 #[test]
@@ -225,7 +237,7 @@ wrong_layers! {
 
 #[test]
 fn layers_that_see_too_much() {
-    use laws::sequence::{batch, capacity, padding, repetition, tiles};
+    use laws::sequence::{batch, capacity, junk, padding, repetition, tiles};
 
     assert_caught(tokens(), |x| capacity::<D_MODEL, SEQ_LEN, LARGER, TILE>(&OverCapacity::ZERO, &x));
     assert_caught(tokens(), |x| tiles::<D_MODEL, SEQ_LEN, TILE, 5>(&OverTile::ZERO, &x));
@@ -233,4 +245,5 @@ fn layers_that_see_too_much() {
     assert_caught(tokens(), |x| repetition::<D_MODEL, SEQ_LEN, TILE>(&OverCalls::ZERO, &x));
     assert_caught(tokens(), |x| batch::<D_MODEL, SEQ_LEN, TILE>(&OverCalls::ZERO, &[x.clone(), x]));
     assert_caught(tokens(), |x| padding::<D_MODEL, SEQ_LEN, TILE>(&OverLength::ZERO, &x));
+    assert_caught(laws::padded(3..=7), |x| junk::<D_MODEL, SEQ_LEN, TILE>(&OverLength::ZERO, &x));
 }
