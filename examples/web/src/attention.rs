@@ -1,6 +1,6 @@
 //! What every head attends to, as the library shows it.
 
-use crate::{HEADS, LAYERS, TOKENS};
+use crate::{HEADS, LAYERS, model::TOKENS};
 use constformer::{Name, Observer};
 use core::fmt::{self, Write};
 

@@ -6,7 +6,8 @@
 
 use crate::{
     Reader,
-    reader::{CLASSES, HEADS, LAYERS, PARAMETERS, TOKENS},
+    model::TOKENS,
+    reader::{CLASSES, HEADS, LAYERS, PARAMETERS},
 };
 use static_cell::ConstStaticCell;
 

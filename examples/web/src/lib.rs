@@ -6,11 +6,14 @@
 
 mod attention;
 mod drawing;
+#[cfg(target_arch = "wasm32")] // elsewhere, some of its names are those of the C library
 mod exports;
+#[path = "../../digits/model.rs"]
+mod model;
 #[cfg(target_arch = "wasm32")]
 mod panic;
 mod reader;
 
 pub use attention::Attention;
 pub use drawing::{Drawing, Image};
-pub use reader::{CLASSES, HEADS, LAYERS, Reader, TOKENS};
+pub use reader::{CLASSES, HEADS, LAYERS, PARAMETERS, Reader};

@@ -1,10 +1,11 @@
 //! The model and all that it works in.
 
-use crate::{Attention, Drawing, Image};
-use constformer::{Classifier, Encoder, InputError, Memory, PatchEmbedding, Plan, Vit, Zero, include_model, math, patches};
+use crate::{
+    Attention, Drawing, Image,
+    model::{Digits, TOKENS},
+};
+use constformer::{InputError, Memory, Plan, Zero, include_model, math, patches};
 
-/// 16 patches of 2 x 2 pixels, after the token that the answer is read from.
-pub const TOKENS: usize = 17;
 /// Blocks.
 pub const LAYERS: usize = 2;
 /// Heads of a block.
@@ -12,16 +13,12 @@ pub const HEADS: usize = 4;
 /// Digits.
 pub const CLASSES: usize = 10;
 
-/// The vision transformer of the example `digits`.
-type Digits = Classifier<PatchEmbedding<4, 32, TOKENS>, Encoder<Vit, LAYERS, 32, 96, HEADS>, 32, CLASSES>;
-
 /// Numbers that it has learnt.
-pub(crate) const PARAMETERS: usize = Plan::<Digits, TOKENS, TOKENS>::PARAMETERS;
+pub const PARAMETERS: usize = Plan::<Digits, TOKENS, TOKENS>::PARAMETERS;
 
 static DIGITS: &Digits = include_model!(Digits, "../../digits/digits.cfm");
 
 /// A drawing, the image that is made of it, and what the model says to that.
-#[allow(missing_debug_implementations, reason = "working memory")]
 pub struct Reader {
     /// Strokes.
     pub drawing: Drawing,
