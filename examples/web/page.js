@@ -46,7 +46,8 @@ async function start() {
     return numbers(HEADS).map((head) => {
       const figure = make(part, "figure");
       make(figure, "figcaption", { textContent: `Head ${head + 1}` });
-      const canvas = make(figure, "canvas", { width, height });
+      const canvas = make(figure, "canvas", { width: 2 * width, height: 2 * height }); // sharp on fine screens
+      canvas.getContext("2d").scale(2, 2);
       canvas.setAttribute("role", "img");
       return canvas;
     });
@@ -113,7 +114,7 @@ async function start() {
       context.fillStyle = shade(weights[patch + 1]);
       context.fillRect(76 * (patch & 3) + 1, 76 * (patch >> 2) + 1, 74, 74);
     }
-    context.globalAlpha = 0.6;
+    context.globalAlpha = 0.5;
     drawPixels(context, 38);
     context.globalAlpha = 1;
     context.fillStyle = shade(weights[0]);
