@@ -125,6 +125,7 @@ const fn mix(x: u64) -> u64 {
 
 /// A rate of dropout is not 0 or more and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WrongRate {
     /// The rate.
     pub found: f32,

@@ -2,7 +2,6 @@
 
 use crate::{
     activation::{Activation, Identity, TrainableActivation},
-    attention::rows,
     bias::{Bias, WithBias},
     dropout::Dropout,
     format::{Format, TrainableFormat},
@@ -16,6 +15,7 @@ use crate::{
     plain::Zero,
     sequence::Sequence,
     shape::{KnownWidth, Width},
+    tile::rows,
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, FromZeros, Immutable, KnownLayout};

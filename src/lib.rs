@@ -59,10 +59,13 @@ mod rotation;
 pub mod sampling;
 mod self_test;
 mod sequence;
+#[cfg(feature = "serde")]
+mod serde;
 mod shape;
 mod similarity;
 mod steps;
 mod sub_layers;
+mod tile;
 mod token_format;
 pub mod tokenizer;
 pub mod training;
@@ -117,15 +120,13 @@ pub use shape::{KnownWidth, NoRemainder, SameProduct, SharedBy, SharesHeads, Spl
 pub use similarity::{cosine, normalize};
 pub use steps::{SteppedLayer, Steps};
 pub use sub_layers::{Scratch, TileScratch};
+pub use tile::TILE;
 pub use token_format::{ComputedIn, TokenFormat};
 
+pub use nalgebra;
 pub use typenum;
 #[doc(hidden)]
 pub use zerocopy;
-
-/// Tokens that pass through the layers together, unless a scratch says otherwise: many on a host, so that each weight read
-/// is used many times; few on a microcontroller, where memory is scarce.
-pub const TILE: usize = if cfg!(target_pointer_width = "64") { 48 } else { 4 };
 
 /// The code in the documents is tested too.
 #[cfg(doctest)]
@@ -135,6 +136,10 @@ mod layers {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedded.md")]
 mod embedded {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/extending.md")]
+mod extending {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/training.md")]

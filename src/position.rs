@@ -185,6 +185,7 @@ pub(crate) fn add<N: Number>(x: &mut [N], y: &[f32]) {
 
 /// A token stands where there is no position any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoPosition {
     /// Where the last of the tokens stands, from 0.
     pub position: usize,

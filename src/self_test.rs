@@ -62,6 +62,7 @@ impl<const FEATURES: usize, const INPUTS: usize, const OUTPUTS: usize> SelfTest<
 
 /// The output of a model is not what it was when its image was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct SelfTestFailed {
     /// Which of the outputs.
     pub place: usize,

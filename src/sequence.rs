@@ -202,8 +202,16 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize> From<SMatrix<f32, D_MODEL, SEQ_
     }
 }
 
+#[cfg(feature = "defmt")]
+impl<const D_MODEL: usize, const SEQ_LEN: usize> defmt::Format for Sequence<D_MODEL, SEQ_LEN> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{}", self.tokens());
+    }
+}
+
 /// A sequence was given more tokens than it has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TooLong {
     /// The most tokens there is room for.
     pub capacity: usize,
@@ -228,6 +236,7 @@ impl Error for TooLong {}
 
 /// A sequence has no token where there must be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Empty;
 
 impl fmt::Display for Empty {

@@ -2,7 +2,7 @@
 
 use crate::{
     activation::Identity,
-    attention::{AttentionTile, KeyValueFormat, LookedUpIn, Place, Projections, rows},
+    attention::{AttentionTile, KeyValueFormat, LookedUpIn, Place, Projections},
     feed_forward::{FeedForwardScratch, PositionWise},
     kernel::{Add, Store},
     mask::Mask,
@@ -12,6 +12,7 @@ use crate::{
     plain::Zero,
     residual::{Placement, after, before},
     sequence::Sequence,
+    tile::rows,
     token_format::{ComputedIn, TokenFormat},
 };
 use core::marker::PhantomData;

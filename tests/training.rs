@@ -6,9 +6,9 @@ use constformer::{
     PreLn, TextEmbedding, TokenEmbedding, Transformer, UnknownToken, Vit, WithFinalNorm, boxed, image,
     sampling::Rng,
     training::{
-        AdamW, Checkpoint, CrossEntropy, Dropout, Frozen, Gradient, HeadOnly, IGNORE, Initialization, Loss, Moments,
-        Pass, Sgd, TrainableModel, TrainingError, TrainingMemory, WarmUpCosine, Workers, WrongTargets, accumulate,
-        adapt, clear, clip_norm, mean_squared_error, merge, norm,
+        AdamW, Checkpoint, CrossEntropy, Dropout, Frozen, Gradient, HeadOnly, IGNORE, Initialization, Loss, Masking,
+        Moments, Pass, Sgd, TrainableModel, TrainingError, TrainingMemory, WarmUpCosine, Workers, WrongTargets,
+        accumulate, adapt, clear, clip_norm, mean_squared_error, merge, norm,
     },
 };
 use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
@@ -431,4 +431,87 @@ fn models_start_as_they_should() {
     assert!(torch("attention.key.bias").iter().all(|x| *x == 0.0));
     let bias = torch("feed_forward.outer.bias");
     assert!(bias.iter().all(|x| x.abs() <= 1.0 / 16.0) && deviation(&bias) > 0.02);
+}
+
+/// Of 100,000 tokens a tenth of which is special: how many are chosen, masked, drawn and left, to four standard deviations.
+#[test]
+fn masks_stand_as_often_as_in_bert() {
+    let masking = Masking::new(3, 10..90);
+    let text: Vec<u32> = (0..100_000).map(|i| if i % 10 == 0 { i / 10 % 5 } else { 10 + i * 7 % 80 }).collect();
+    let (mut ids, mut targets) = (text.clone(), vec![0; text.len()]);
+    let count = masking.apply(&mut ids, &mut targets, &mut rng()).unwrap();
+    let (mut masked, mut same, mut drawn) = (0, 0, [0; 90]);
+    for ((text, id), target) in text.iter().zip(&ids).zip(&targets) {
+        match *target {
+            IGNORE => assert_eq!(text, id),
+            _ if *text < 10 => panic!("{text} is special"),
+            target => {
+                assert_eq!(target, *text);
+                match *id {
+                    3 => masked += 1,
+                    id if id == *text => same += 1,
+                    id => drawn[id as usize] += 1,
+                }
+            }
+        }
+    }
+    let random: usize = drawn.iter().sum();
+    let near = |found: usize, n: f64, p: f64| {
+        let (mean, deviation) = (n * p, (n * p * (1.0 - p)).sqrt());
+        assert!((found as f64 - mean).abs() < 4.0 * deviation, "{found} of {n}, expected {mean}");
+    };
+    assert_eq!(count, masked + same + random);
+    near(count, 90_000.0, 0.15);
+    near(masked, count as f64, 0.8);
+    near(random, count as f64, 0.1 * 79.0 / 80.0);
+    near(same, count as f64, 0.1 + 0.1 / 80.0);
+    assert!(drawn[..10].iter().all(|n| *n == 0) && drawn[10..].iter().all(|n| (1..60).contains(n)), "{drawn:?}");
+}
+
+#[test]
+fn masking_leaves_what_it_is_not_to_touch() {
+    let (mut ids, mut targets) = ([5, 6, 7], [1, 2, 3]);
+    let none = Masking { rate: 0.0, ..Masking::new(3, 0..90) };
+    assert_eq!(none.apply(&mut ids, &mut targets, &mut rng()), Ok(0));
+    assert_eq!((ids, targets), ([5, 6, 7], [IGNORE; 3]));
+
+    let all = Masking { rate: 1.0, ..Masking::new(3, 5..7) };
+    let found = all.apply(&mut ids, &mut targets[..2], &mut rng());
+    assert_eq!(found, Err(WrongTargets { inputs: 3, targets: 2 }));
+    assert_eq!((ids, targets), ([5, 6, 7], [IGNORE; 3]));
+    assert_eq!(all.apply(&mut ids, &mut targets, &mut rng()), Ok(2));
+    assert_eq!((ids[2], targets), (7, [5, 6, IGNORE]));
+    assert_eq!(all.apply(&mut [], &mut [], &mut rng()), Ok(0));
+}
+
+/// A masked language model learns texts that count upwards: what is hidden can be told from its neighbours. Guessing costs ln 18 = 2.89.
+#[test]
+fn a_masked_language_model_learns_what_is_hidden() {
+    type Model = MaskedLanguageModel<BertEmbedding<20, 16, 8>, Encoder<Bert, 1, 16, 32, 4>, 16, 20>;
+    let mut model = boxed::<Model>();
+    Initialization::PyTorch.fill(&mut *model, &mut rng());
+    let mut memory = boxed::<TrainingMemory<Model, 8>>();
+    let (mut gradient, mut moments) = (boxed::<Gradient<Model>>(), boxed::<Moments<Gradient<Model>>>());
+    let (masking, mut rng) = (Masking { rate: 0.25, ..Masking::new(1, 2..20) }, rng());
+    let mut recent = Loss::default();
+    for step in 0..1500 {
+        let mut batch = [([0u32; 8], [0u32; 8]); 8];
+        let mut count = 0;
+        for (ids, targets) in &mut batch {
+            let first = (rng.next_u64() % 18) as u32;
+            *ids = core::array::from_fn(|i| 2 + (first + i as u32) % 18);
+            count += masking.apply(ids, targets, &mut rng).unwrap();
+        }
+        let mut loss = Loss::default();
+        for (ids, targets) in &batch {
+            loss += model.backward(ids, targets, Pass::new(1.0 / count as f32), &mut gradient, &mut memory).unwrap();
+        }
+        clip_norm(&mut *gradient, 1.0);
+        AdamW::default().step(&mut *model, &*gradient, &mut *moments, 5e-3);
+        clear(&mut *gradient);
+        if step >= 1400 {
+            recent += loss;
+        }
+    }
+    assert!(recent.mean() < 0.8, "{}", recent.mean());
 }

@@ -12,7 +12,6 @@ mod training;
 
 pub use grouped::GroupedQueryAttention;
 pub(crate) use projections::{Place, Projections};
-pub(crate) use scratch::rows;
 pub use scratch::{AttentionScratch, AttentionTile};
 pub use stored::{KeyValueFormat, LookedUpIn};
 pub use training::AttentionGradientScratch;
@@ -32,6 +31,7 @@ use crate::{
     rotation,
     sequence::Sequence,
     shape::{SplitInto, Width},
+    tile::rows,
 };
 use core::marker::PhantomData;
 use zerocopy::{FromBytes, Immutable, KnownLayout};

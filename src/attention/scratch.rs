@@ -1,7 +1,7 @@
 //! What attention needs to know of the other tokens, and to work.
 
 use super::stored::LookedUpIn;
-use crate::{message::Message, number::Number, plain::Zero};
+use crate::{number::Number, plain::Zero};
 use zerocopy::FromZeros;
 
 /// What attention needs for a tile of `TILE` tokens that see up to `SEQ_LEN`.
@@ -23,24 +23,6 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, const TILE: usize, K: LookedUpI
     for AttentionTile<D_MODEL, SEQ_LEN, TILE, K, N>
 {
     const ZERO: Self = Self { query: Zero::ZERO, heads: Zero::ZERO };
-}
-
-/// How many of `len` tokens make a tile: at most `TILE`, at least one, and none much fewer than another, since few rows cost
-/// as much as eight.
-pub(crate) const fn rows<const TILE: usize>(len: usize) -> usize {
-    const {
-        if TILE == 0 {
-            Message::new().text("a tile of ").number(TILE).text(" tokens: it must have at least one").panic();
-        }
-    }
-    let even = match len.div_ceil(TILE) {
-        0 | 1 => TILE,
-        tiles => len.div_ceil(tiles).next_multiple_of(8),
-    };
-    match if even < TILE { even } else { TILE } {
-        0 => 1, // never, and so told to the compiler: `chunks` of none would panic
-        rows => rows,
-    }
 }
 
 /// Working memory of attention: keys and values are as long as the sequence, all else as long as a tile of `TILE` tokens.

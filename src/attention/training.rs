@@ -1,6 +1,6 @@
 //! Attention on the way forward with dropout, and on the way back.
 
-use super::{Place, Projections, rows};
+use super::{Place, Projections};
 use crate::{
     activation::Identity,
     dropout::Dropout,
@@ -9,6 +9,7 @@ use crate::{
     mask::visible,
     math,
     plain::Zero,
+    tile::rows,
 };
 use core::marker::PhantomData;
 use zerocopy::FromZeros;

@@ -8,6 +8,7 @@ use core::{error::Error, fmt};
 
 /// A model cannot work on what it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum InputError {
     /// Nothing was given.
@@ -22,6 +23,7 @@ pub enum InputError {
 
 /// A token id is not one of the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct UnknownToken {
     /// The token id.
     pub id: u32,

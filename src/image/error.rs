@@ -5,6 +5,7 @@ use core::{error::Error, fmt};
 
 /// The bytes are no image of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ImageError {
     /// They do not begin as an image does.

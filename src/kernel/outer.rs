@@ -50,10 +50,12 @@ impl<const X: usize, const Y: usize> OuterProducts<'_, X, Y> {
             let left = end - input;
             input += if const { M::ROWS == 8 } && left >= 8 {
                 self.tile::<M, 8, V>(m, w, stride, input, column, count)
-            } else if const { M::ROWS == 6 } && left >= 6 {
+            } else if const { M::ROWS == 6 } && left >= 6 && !matches!(left, 7 | 8) {
                 self.tile::<M, 6, V>(m, w, stride, input, column, count)
             } else if left >= 4 {
                 self.tile::<M, 4, V>(m, w, stride, input, column, count)
+            } else if left >= 2 {
+                self.tile::<M, 2, V>(m, w, stride, input, column, count)
             } else {
                 self.tile::<M, 1, V>(m, w, stride, input, column, count)
             };
@@ -88,10 +90,11 @@ impl<const X: usize, const Y: usize> OuterProducts<'_, X, Y> {
                 }
             }
         }
-        for r in 0..R {
+        for (r, sums) in sums.iter().enumerate() {
             let Some(w) = w.get_mut(r * stride..).and_then(|w| w.get_mut(..count)) else { return R };
-            for (w, sums) in w.chunks_mut(M::LANES).zip(sums[r]) {
-                m.store(m.add(m.load(w), sums), w);
+            for (v, sum) in sums.iter().enumerate() {
+                let Some(w) = w.get_mut(v * M::LANES..) else { return R };
+                m.store(m.add(m.load(w), *sum), w);
             }
         }
         R

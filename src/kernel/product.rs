@@ -92,13 +92,13 @@ impl<const D: usize, const STRIDE: usize> Product<'_, D, STRIDE> {
         };
         let sums = multiply::<M, R, V, D>(m, x, self.inputs.clone(), w, ahead);
         let (to, width) = (self.first + w.first, self.columns - w.first);
-        for (row, sums) in (start..self.x.len()).zip(sums).skip(row - start) {
-            for (v, sums) in sums.into_iter().enumerate() {
+        for (row, sums) in (start..self.x.len()).zip(&sums).skip(row - start) {
+            for (v, sums) in sums.iter().enumerate() {
                 let v = v * M::LANES;
                 if v + M::LANES <= width {
-                    epilogue.store(m, row, to + v, M::LANES, sums);
+                    epilogue.store(m, row, to + v, M::LANES, *sums);
                 } else if v < width {
-                    epilogue.store(m, row, to + v, width - v, sums);
+                    epilogue.store(m, row, to + v, width - v, *sums);
                 }
             }
         }

@@ -28,7 +28,8 @@
 //! over but those that the scheme knows to be harmless. [`LoadError`] lists everything that is wrong, and then the model is as
 //! it was before.
 //!
-//! [`export`] writes a model as such a file.
+//! [`export`] writes a model as such a file. [`compare`] compares what a loaded model does with the activations of the other
+//! implementation, and names the first that departs.
 //!
 //! [`llama2c()`] loads the `.bin` files of llama2.c.
 //!
@@ -37,7 +38,9 @@
 //!
 //! [`Parameters`]: crate::Parameters
 
+mod agreement;
 mod checkpoint;
+mod compare;
 mod config;
 mod error;
 mod export;
@@ -50,7 +53,9 @@ mod scheme;
 mod schemes;
 mod shards;
 
+pub use agreement::{Agreement, CompareError, Compared, Departure};
 pub use checkpoint::Checkpoint;
+pub use compare::{Comparison, Outcome, compare};
 #[cfg(feature = "cli")]
 pub(crate) use config::{CHECKED, activation, contradictions as config_contradictions};
 pub use config::{ConfigError, Contradiction, check_config};

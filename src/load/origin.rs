@@ -60,6 +60,19 @@ impl Origin {
         }
     }
 
+    /// The module that has the tensor, a weight, and of its outputs the same rows.
+    pub(super) fn module(self) -> Option<Self> {
+        Some(Self { name: self.name.strip_suffix(".weight")?.into(), transposed: false, ..self })
+    }
+
+    /// Where `n` features begin among the outputs of a module, and how many outputs it has.
+    pub(super) fn columns(&self, n: usize) -> [usize; 2] {
+        match self.rows {
+            Rows::Part { index, of } => [index * n, of * n],
+            Rows::From(first) => [first, first + n],
+        }
+    }
+
     /// The places in the checkpoint, row-major, of the numbers of the model, row by row.
     pub(super) fn places(&self, shape: Shape) -> impl Iterator<Item = usize> + Clone + use<> {
         let [rows, columns] = match shape {

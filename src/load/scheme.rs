@@ -1,6 +1,6 @@
 //! What the tensors of a checkpoint are called.
 
-use super::Origin;
+use super::{Origin, compare::module};
 use std::string::{String, ToString};
 
 /// The names and the storage of a kind of checkpoints.
@@ -38,6 +38,9 @@ pub trait Scheme {
     /// model has no head of its own, the former must not differ from the latter.
     const TIED: Option<[&'static str; 2]> = None;
 
+    /// The module whose output enters the first block, for [`compare`](super::compare).
+    const EMBEDDING: Option<&'static str> = None;
+
     /// Where a tensor of a model comes from, by its name in the model; `None` if such checkpoints have none for it.
     fn origin(name: &str) -> Option<Origin>;
 
@@ -52,5 +55,13 @@ pub trait Scheme {
     #[must_use]
     fn harmless(_name: &str) -> bool {
         false
+    }
+
+    /// The module whose output an activation is, by its name in the model, for [`compare`](super::compare); `None` if none is known.
+    ///
+    /// By default, a linear map, a norm and a block are the modules that have their parameters, and a sub-layer is its last linear map.
+    #[must_use]
+    fn activation(name: &str) -> Option<Origin> {
+        module::<Self>(name)
     }
 }

@@ -1,12 +1,12 @@
 //! Models that go on where they stopped.
 
 use crate::{
-    attention::rows,
     cache::Past,
     cost::Model,
     embedding::InputError,
     plain::Zero,
     sequence::{Sequence, TooLong},
+    tile::rows,
     token_format::TokenFormat,
 };
 use zerocopy::FromZeros;

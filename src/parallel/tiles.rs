@@ -2,7 +2,7 @@
 
 use super::{ParallelScratch, threads};
 use crate::{
-    attention::{KeyValueFormat, Place, Projections, rows},
+    attention::{KeyValueFormat, Place, Projections},
     feed_forward::PositionWise,
     kernel::PANEL,
     norm::Norm,
@@ -11,6 +11,7 @@ use crate::{
     residual::Placement,
     sequence::Sequence,
     sub_layers::{Remembered, SubLayers, TileScratch},
+    tile::rows,
     token_format::ComputedIn,
 };
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};

@@ -11,6 +11,7 @@ use core::fmt;
 ///
 /// [fnv]: https://datatracker.ietf.org/doc/html/rfc9923
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {

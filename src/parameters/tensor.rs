@@ -70,6 +70,7 @@ impl fmt::Display for Name<'_> {
 
 /// The shape of a tensor, as PyTorch has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Shape {
     /// `[n]`: a bias, the gain of a norm.
     Vector([usize; 1]),
@@ -287,6 +288,7 @@ fn int4_row([_, columns]: [usize; 2], row: usize, [factors, integers]: [&[u8]; 2
 
 /// A tensor was given more or fewer numbers than its shape holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WrongCount {
     /// The shape of the tensor.
     pub shape: Shape,

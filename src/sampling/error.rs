@@ -5,6 +5,7 @@ use core::{error::Error, fmt};
 
 /// A setting of a [`Sampler`](super::Sampler) is out of range.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SettingError {
     /// A temperature is above 0 and finite.
@@ -46,6 +47,7 @@ impl Error for SettingError {}
 
 /// There is no token to be had from these logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SamplingError {
     /// There are no logits.

@@ -5,6 +5,7 @@ use core::{error::Error, fmt};
 
 /// A text has no tokens, or too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum EncodeError {
     /// There is no room for so many.
@@ -38,6 +39,7 @@ impl From<UnknownCharacter> for EncodeError {
 
 /// A character has no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct UnknownCharacter {
     /// The character.
     pub character: char,
@@ -55,6 +57,7 @@ impl Error for UnknownCharacter {}
 
 /// A text is not the alphabet that the type wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum AlphabetError {
     /// It has another number of characters.
@@ -86,6 +89,7 @@ impl Error for AlphabetError {}
 
 /// The bytes are no vocabulary of the size that the type wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum VocabularyError {
     /// They end within the header or within a token, or they are too many to count in 32 bits.

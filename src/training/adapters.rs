@@ -84,6 +84,7 @@ pub fn merge<A: Parameters, M: Parameters>(adapted: &A, model: &mut M) -> Result
 
 /// Two models differ by more than adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OtherModel {
     /// The number of the first tensor without its like, adapters not counted.
     pub tensor: usize,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     activation::Identity,
-    attention::{AttentionGradientScratch, TrainableProjections, rows},
+    attention::{AttentionGradientScratch, TrainableProjections},
     block::EncoderBlock,
     decoder::DecoderBlock,
     family::Family,
@@ -19,6 +19,7 @@ use crate::{
     residual::Placement,
     sequence::Sequence,
     shape::{KnownWidth, SharedBy, SplitInto, Width},
+    tile::rows,
 };
 use core::marker::PhantomData;
 use zerocopy::FromZeros;

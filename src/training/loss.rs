@@ -151,6 +151,7 @@ impl AddAssign for Loss {
 
 /// A label smoothing is not 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WrongSmoothing {
     /// The smoothing.
     pub found: f32,

@@ -1,11 +1,11 @@
 //! Whole models in training: from inputs and targets to a loss and a gradient.
 
-use super::{CrossEntropy, Dropout, IGNORE, Loss, TrainableLayer};
+use super::{CrossEntropy, Dropout, HeadGradientScratch, IGNORE, Loss, TrainableLayer, TrainingError, WrongTargets};
 use crate::{
     activation::TrainableActivation,
     classifier::Classifier,
     cost::Model,
-    embedding::{InputError, TrainableEmbedding, UnknownToken},
+    embedding::{InputError, TrainableEmbedding},
     format::TrainableFormat,
     layer::Layer,
     models::{Head, LanguageModel, MaskedHead, MaskedLanguageModel, TokenTable, TrainableHead},
@@ -16,7 +16,6 @@ use crate::{
     sequence::Sequence,
     shape::{KnownWidth, Width},
 };
-use core::{error::Error, fmt};
 use zerocopy::FromZeros;
 
 /// How a model is trained on a sequence.
@@ -135,89 +134,6 @@ impl<const D_MODEL: usize, const SEQ_LEN: usize, S: Zero, W: Zero, H: Zero> Zero
 enum Site {
     Embedding,
     Layers,
-}
-
-/// What a head needs for a tile of those tokens that have a target; `B` is what lies between them and their logits.
-#[derive(Debug, FromZeros)]
-#[repr(C)]
-pub struct HeadGradientScratch<const D_MODEL: usize, const VOCABULARY: usize, const TILE: usize, B> {
-    between: B,
-    logits: [[f32; VOCABULARY]; TILE],
-    tokens: [[f32; D_MODEL]; TILE],
-    d_tokens: [[f32; D_MODEL]; TILE],
-    positions: [u32; TILE],
-    targets: [u32; TILE],
-}
-
-impl<const D_MODEL: usize, const VOCABULARY: usize, const TILE: usize, B: Zero> Zero
-    for HeadGradientScratch<D_MODEL, VOCABULARY, TILE, B>
-{
-    const ZERO: Self = Self {
-        between: Zero::ZERO,
-        logits: Zero::ZERO,
-        tokens: Zero::ZERO,
-        d_tokens: Zero::ZERO,
-        positions: [0; TILE],
-        targets: [0; TILE],
-    };
-}
-
-impl<const D_MODEL: usize, const VOCABULARY: usize, const TILE: usize, B>
-    HeadGradientScratch<D_MODEL, VOCABULARY, TILE, B>
-{
-    /// The loss of the tokens `x`, of which only those with a target reach the head. If there are `gradients`, `x` become those of the
-    /// tokens.
-    pub(super) fn loss<E, H>(
-        &mut self,
-        head: &H,
-        embedding: &E,
-        x: &mut [[f32; D_MODEL]],
-        targets: &[u32],
-        (loss, weight): (CrossEntropy, f32),
-        mut gradients: Option<(&mut H::Gradient, &mut E::Gradient)>,
-    ) -> Result<Loss, UnknownToken>
-    where
-        E: TrainableEmbedding<D_MODEL>,
-        H: TrainableHead<E, D_MODEL, VOCABULARY, Between<TILE> = B>,
-    {
-        let mut total = Loss::default();
-        let mut wanted = (0..).zip(targets).filter(|(_, target)| **target != IGNORE);
-        let mut cleared = 0;
-        loop {
-            let mut count = 0;
-            let places = self.positions.iter_mut().zip(&mut self.targets).zip(&mut self.tokens);
-            // By the shorter one first, which `zip` does not take from in vain.
-            for (((to_position, to_target), token), (position, target)) in places.zip(&mut wanted) {
-                (*to_position, *to_target) = (position, *target);
-                x.get(position as usize).into_iter().for_each(|x| *token = *x);
-                count += 1;
-            }
-            if count == 0 {
-                break;
-            }
-            let tokens = self.tokens.get(..count).unwrap_or_default();
-            let logits = self.logits.get_mut(..count).unwrap_or_default();
-            head.forward::<TILE>(embedding, tokens, &mut self.between, logits);
-            for (logits, target) in logits.iter_mut().zip(&self.targets) {
-                total += Loss { sum: loss.backward(logits, *target, weight)?.into(), count: 1 };
-            }
-            if let Some((of_head, of_embedding)) = &mut gradients {
-                let d_tokens = self.d_tokens.get_mut(..count).unwrap_or_default();
-                d_tokens.fill([0.0; D_MODEL]);
-                head.backward::<TILE>(embedding, tokens, &mut self.between, logits, d_tokens, (of_head, of_embedding));
-                for (position, d) in self.positions.iter().zip(d_tokens) {
-                    let position = *position as usize;
-                    x.get_mut(cleared..position).unwrap_or_default().fill([0.0; D_MODEL]);
-                    x.get_mut(position).into_iter().for_each(|x| *x = *d);
-                    cleared = position + 1;
-                }
-            }
-        }
-        if gradients.is_some() {
-            x.get_mut(cleared..).unwrap_or_default().fill([0.0; D_MODEL]);
-        }
-        Ok(total)
-    }
 }
 
 macro_rules! token_models {
@@ -362,72 +278,5 @@ where
         let mut logits = self.head.apply(&P::pool(stream).map_err(InputError::from)?);
         let sum = loss.backward(&mut logits, target, 1.0)?.into();
         Ok(Loss { sum, count: usize::from(target != IGNORE) })
-    }
-}
-
-/// A model cannot be trained on what it was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TrainingError {
-    /// It cannot work on the inputs.
-    Input(InputError),
-    /// A target is not one of the vocabulary, or of the classes.
-    UnknownTarget(UnknownToken),
-    /// There are not as many targets as inputs.
-    WrongTargets(WrongTargets),
-}
-
-/// There are not as many targets as inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrongTargets {
-    /// Number of inputs.
-    pub inputs: usize,
-    /// Number of targets.
-    pub targets: usize,
-}
-
-impl WrongTargets {
-    pub(super) const fn check(inputs: usize, targets: usize) -> Result<(), Self> {
-        if inputs == targets { Ok(()) } else { Err(Self { inputs, targets }) }
-    }
-}
-
-impl fmt::Display for WrongTargets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a target for each of {} inputs expected, found {}", self.inputs, self.targets)
-    }
-}
-
-impl Error for WrongTargets {}
-
-impl fmt::Display for TrainingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(e) => e.fmt(f),
-            Self::UnknownTarget(UnknownToken { id, vocabulary }) => {
-                write!(f, "a target below {vocabulary}, or `IGNORE`, expected, found {id}")
-            }
-            Self::WrongTargets(e) => e.fmt(f),
-        }
-    }
-}
-
-impl Error for TrainingError {}
-
-impl From<InputError> for TrainingError {
-    fn from(e: InputError) -> Self {
-        Self::Input(e)
-    }
-}
-
-impl From<UnknownToken> for TrainingError {
-    fn from(e: UnknownToken) -> Self {
-        Self::UnknownTarget(e)
-    }
-}
-
-impl From<WrongTargets> for TrainingError {
-    fn from(e: WrongTargets) -> Self {
-        Self::WrongTargets(e)
     }
 }

@@ -90,6 +90,7 @@ fn harmless(name: &str, head: &str) -> bool {
 impl Scheme for HuggingFaceBert {
     const TIED: Option<[&'static str; 2]> =
         Some(["cls.predictions.decoder.weight", "embeddings.word_embeddings.weight"]);
+    const EMBEDDING: Option<&'static str> = Some("embeddings");
 
     fn origin(name: &str) -> Option<Origin> {
         let head = Names {
@@ -111,6 +112,7 @@ impl Scheme for HuggingFaceBert {
 
 impl Scheme for HuggingFaceRoberta {
     const TIED: Option<[&'static str; 2]> = Some(["lm_head.decoder.weight", "embeddings.word_embeddings.weight"]);
+    const EMBEDDING: Option<&'static str> = Some("embeddings");
 
     fn origin(name: &str) -> Option<Origin> {
         let head = Names { dense: "lm_head.dense", norm: "lm_head.layer_norm", bias: "lm_head.bias" };

@@ -61,6 +61,7 @@ const TIED: Option<[&str; 2]> = Some(["lm_head.weight", "wte.weight"]);
 
 impl Scheme for HuggingFaceGpt2 {
     const TIED: Option<[&'static str; 2]> = TIED;
+    const EMBEDDING: Option<&'static str> = Some("drop");
 
     fn origin(name: &str) -> Option<Origin> {
         origin(name, true)
@@ -77,6 +78,7 @@ impl Scheme for HuggingFaceGpt2 {
 
 impl Scheme for NanoGpt {
     const TIED: Option<[&'static str; 2]> = TIED;
+    const EMBEDDING: Option<&'static str> = Some("drop");
 
     fn origin(name: &str) -> Option<Origin> {
         origin(name, false)

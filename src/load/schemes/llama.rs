@@ -20,6 +20,7 @@ pub enum HuggingFaceLlama {}
 
 impl Scheme for HuggingFaceLlama {
     const TIED: Option<[&'static str; 2]> = Some(["lm_head.weight", "embed_tokens.weight"]);
+    const EMBEDDING: Option<&'static str> = Some("embed_tokens");
 
     fn origin(name: &str) -> Option<Origin> {
         match Name::parse(name) {

@@ -19,6 +19,7 @@ pub enum MetaLlama {}
 
 impl Scheme for MetaLlama {
     const TIED: Option<[&'static str; 2]> = Some(["output.weight", "tok_embeddings.weight"]);
+    const EMBEDDING: Option<&'static str> = Some("tok_embeddings");
 
     fn origin(name: &str) -> Option<Origin> {
         match Name::parse(name) {

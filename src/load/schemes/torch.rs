@@ -2,6 +2,7 @@
 
 use crate::load::{
     Origin, Scheme,
+    compare::module,
     name::{Name, unwrapped},
 };
 use std::{format, string::String};
@@ -46,6 +47,21 @@ fn layer(prefix: &str, rest: &str, encoder: bool) -> Option<Origin> {
     }
 }
 
+/// `nn.MultiheadAttention` calls none of the modules that have its parameters.
+fn activation<S: Scheme>(name: &str) -> Option<Origin> {
+    let attention = |ours: &str, theirs: &str| {
+        if !name.ends_with(ours) {
+            return None;
+        }
+        let norm = S::origin(&format!("{name}_norm.weight"))?;
+        let beside = norm.name().rsplit_once(".norm");
+        Some(Origin::new(beside.map_or(theirs.into(), |(layer, _)| format!("{layer}.{theirs}"))))
+    };
+    attention("cross_attention", "multihead_attn")
+        .or_else(|| attention("attention", "self_attn"))
+        .or_else(|| module::<S>(name))
+}
+
 fn stack(name: Name<'_>, prefix: &str, encoder: bool) -> Option<Origin> {
     match name {
         Name::Block { block, rest, .. } => layer(&format!("{prefix}layers.{block}."), rest, encoder),
@@ -63,6 +79,10 @@ impl Scheme for TorchEncoder {
     fn canonical(name: &str) -> String {
         unwrapped(name, "")
     }
+
+    fn activation(name: &str) -> Option<Origin> {
+        activation::<Self>(name)
+    }
 }
 
 impl Scheme for TorchDecoder {
@@ -72,6 +92,10 @@ impl Scheme for TorchDecoder {
 
     fn canonical(name: &str) -> String {
         unwrapped(name, "")
+    }
+
+    fn activation(name: &str) -> Option<Origin> {
+        activation::<Self>(name)
     }
 }
 
@@ -90,5 +114,9 @@ impl Scheme for TorchTransformer {
 
     fn canonical(name: &str) -> String {
         unwrapped(name, "transformer.")
+    }
+
+    fn activation(name: &str) -> Option<Origin> {
+        activation::<Self>(name)
     }
 }
