@@ -163,8 +163,8 @@ fn text(path: &str) -> String {
 fn files(folder: &str) -> Vec<(String, String)> {
     let all = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the sources are there");
     let names = all.map(|file| file.expect("a file").file_name().into_string().expect("a name in UTF-8"));
-    let names = names.filter(|name| name.ends_with(".rs"));
-    names.map(|name| (name.trim_end_matches(".rs").to_string(), text(&format!("{folder}/{name}")))).collect()
+    let modules = names.filter_map(|name| name.strip_suffix(".rs").map(str::to_string));
+    modules.map(|module| (module.clone(), text(&format!("{folder}/{module}.rs")))).collect()
 }
 
 /// What is a `pub fn` that returns a `Law` in `src/laws`.

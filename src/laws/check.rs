@@ -1,8 +1,8 @@
 //! One line that checks all laws of a thing.
 //!
 //! Each is for a `#[test]`. It tries `PROPTEST_CASES` cases of every law that holds for the thing (256 by default; the same
-//! ones every time, unless `PROPTEST_RNG_SEED` is set), and panics with a [`Counterexample`](super::Counterexample) if one is broken. The functions of
-//! [`search`](super::search) return it instead.
+//! ones every time, unless `PROPTEST_RNG_SEED` is set), and panics with a [`Counterexample`] if one is broken. The functions of
+//! [`search`] return it instead.
 //!
 //! | line | asks |
 //! |---|---|

@@ -237,7 +237,7 @@ wrong_layers! {
 
 #[test]
 fn layers_that_see_too_much() {
-    use laws::sequence::{batch, capacity, junk, padding, repetition, tiles};
+    use laws::sequence::{batch, capacity, padding, repetition, tiles};
 
     assert_caught(tokens(), |x| capacity::<D_MODEL, SEQ_LEN, LARGER, TILE>(&OverCapacity::ZERO, &x));
     assert_caught(tokens(), |x| tiles::<D_MODEL, SEQ_LEN, TILE, 5>(&OverTile::ZERO, &x));
@@ -245,5 +245,4 @@ fn layers_that_see_too_much() {
     assert_caught(tokens(), |x| repetition::<D_MODEL, SEQ_LEN, TILE>(&OverCalls::ZERO, &x));
     assert_caught(tokens(), |x| batch::<D_MODEL, SEQ_LEN, TILE>(&OverCalls::ZERO, &[x.clone(), x]));
     assert_caught(tokens(), |x| padding::<D_MODEL, SEQ_LEN, TILE>(&OverLength::ZERO, &x));
-    assert_caught(laws::padded(3..=7), |x| junk::<D_MODEL, SEQ_LEN, TILE>(&OverLength::ZERO, &x));
 }
