@@ -136,7 +136,7 @@ fn said(mut chain: &str) -> String {
         match (method, literal(value)) {
             ("panic", _) => break,
             ("text", Some(text)) => said += text,
-            _ => said += &format!("{{{value}}}"),
+            _ => said.extend(["{", value, "}"]),
         }
         chain = after;
     }
