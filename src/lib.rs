@@ -148,3 +148,7 @@ mod training_guide {}
 #[cfg(all(doctest, feature = "proptest"))]
 #[doc = include_str!("../docs/property-testing.md")]
 mod property_testing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/choosing.md")]
+mod choosing {}
