@@ -83,7 +83,7 @@ fn round(seed: u64, pool: &rayon::ThreadPool, file: &std::path::Path) -> f64 {
         let mut y = vec![(*alone).clone(); batch];
         pool.install(|| {
             model.encoder.forward_parallel(&mut alone, &mut boxed::<ParallelScratch<21, 35, 60, 4, 8>>());
-            forward_batch_parallel(&model.encoder, &mut y, &mut *boxed::<[Scratch<21, 35, 60, 8>; 4]>());
+            forward_batch_parallel(&model.encoder, &mut y, &mut boxed::<[Scratch<21, 35, 60, 8>; 4]>());
         });
         assert!(*x == *alone && y.iter().all(|y| *y == *x), "as many threads as there are, the same bits");
         sum += x.tokens().as_flattened().iter().map(|x| f64::from(*x)).sum::<f64>();
@@ -112,7 +112,7 @@ fn nothing_leaks_and_nothing_changes() {
         assert_eq!(round(0, &pools[rounds as usize % 4], &file).to_bits(), expected.to_bits(), "round {rounds}");
         assert!(round(seed, &pools[rounds as usize / 4 % 4], &file).is_finite());
         let change = region.change();
-        kept += change.bytes_allocated as i64 - change.bytes_deallocated as i64;
+        kept += change.bytes_allocated.cast_signed() - change.bytes_deallocated.cast_signed();
         rounds += 1;
     }
     println!("{rounds} rounds, {kept} bytes kept, {before:?} before, {:?} after", status());

@@ -20,7 +20,7 @@ fn fences(document: &str) -> Vec<Fence<'_>> {
         match (line.strip_prefix("```"), &mut open) {
             (Some(info), None) => open = Some(Fence { line: i + 1, info, text: String::new() }),
             (Some(_), Some(_)) => fences.extend(open.take()),
-            (None, Some(fence)) => fence.text += &format!("{line}\n"),
+            (None, Some(fence)) => fence.text.extend([line, "\n"]),
             (None, None) => {}
         }
     }
