@@ -1,11 +1,21 @@
 //! What is learnt: a text, or sums.
 
-use constformer::sampling::Rng;
+use constformer::{sampling::Rng, training::IGNORE};
 use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
 use std::{error::Error, fmt::Write, fs, path::Path};
 
+/// What is learnt of a text.
+#[derive(Clone, Copy)]
+enum Lines {
+    /// Each character, from anywhere on.
+    Any,
+    /// Lines of so many characters, of which the first cannot be foretold.
+    Of { length: usize, given: usize },
+}
+
 pub(crate) struct Corpus {
     pub(crate) name: String,
+    lines: Lines,
     /// The characters, in order; the id of one is its place.
     pub(crate) alphabet: Vec<char>,
     pub(crate) training: Vec<u32>,
@@ -26,11 +36,11 @@ impl Corpus {
         }
         let first = text.chars().take(ids * 9 / 10).map(char::len_utf8).sum();
         let (training, validation) = text.split_at(first);
-        Ok(Self::new(path.display().to_string(), training, validation, "\n", vec![]))
+        Ok(Self::new(path.display().to_string(), Lines::Any, training, validation, "\n", vec![]))
     }
 
     /// Sums of two numbers below 100, `27+85=211` with the digits of the sum the other way round, so that each follows from what is there.
-    /// A tenth of all sums is for validation only.
+    /// A tenth of all sums is for validation only. What is to be added is no target, since nothing foretells it.
     pub(crate) fn additions() -> Self {
         let mut rng = SplitMix64::seed_from_u64(99);
         let (mut training, mut validation, mut problems) = (String::new(), String::new(), vec![]);
@@ -47,20 +57,54 @@ impl Corpus {
                 problems.push((problem, answer));
             }
         }
-        Self::new("sums of two numbers below 100".into(), &training, &validation, "27+85=", problems)
+        let lines = Lines::Of { length: "27+85=211\n".len(), given: "27+85=".len() };
+        Self::new("sums of two numbers below 100".into(), lines, &training, &validation, "27+85=", problems)
     }
 
-    fn new(name: String, training: &str, validation: &str, prompt: &str, problems: Vec<(String, String)>) -> Self {
+    fn new(
+        name: String,
+        lines: Lines,
+        training: &str,
+        validation: &str,
+        prompt: &str,
+        problems: Vec<(String, String)>,
+    ) -> Self {
         let mut alphabet: Vec<char> = training.chars().chain(validation.chars()).collect();
         alphabet.sort_unstable();
         alphabet.dedup();
-        let mut corpus = Self { name, alphabet, training: vec![], validation: vec![], prompt: prompt.into(), problems };
+        let mut corpus =
+            Self { name, lines, alphabet, training: vec![], validation: vec![], prompt: prompt.into(), problems };
         corpus.training = corpus.encode(training);
         corpus.validation = corpus.encode(validation);
         if !corpus.alphabet.contains(&'\n') {
             corpus.prompt = corpus.decode(&corpus.training[..1]);
         }
         corpus
+    }
+
+    /// Texts of a batch, and characters of a text: `block` of them, or a line.
+    pub(crate) fn batch(&self, block: usize) -> [usize; 2] {
+        match self.lines {
+            Lines::Any => [12, block],
+            Lines::Of { length, .. } => [12 * block / length, length - 1],
+        }
+    }
+
+    /// Where a text may begin that is one of `ids`.
+    pub(crate) fn start(&self, ids: &[u32], len: usize, number: u64) -> usize {
+        match self.lines {
+            Lines::Any => (number % (ids.len() - len) as u64) as usize,
+            Lines::Of { length, .. } => (number % (ids.len() / length) as u64) as usize * length,
+        }
+    }
+
+    /// The targets of a text of `len` characters that begins there: the next characters, but for those that nothing foretells.
+    pub(crate) fn targets(&self, ids: &[u32], start: usize, len: usize) -> Vec<u32> {
+        let target = |i: usize| match self.lines {
+            Lines::Of { given, .. } if i + 1 < given => IGNORE,
+            _ => ids[start + i + 1],
+        };
+        (0..len).map(target).collect()
     }
 
     /// The ids of a text, all of whose characters are in the alphabet.

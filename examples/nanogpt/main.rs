@@ -1,6 +1,7 @@
 //! `cargo run --release --example nanogpt [-- --text FILE]`: a character-level GPT learns to add, or to write as a text does.
 //!
-//! The model and its training are nanoGPT's for processors: 4 layers, 4 heads, width 128, texts of 64 characters, 12 in a batch.
+//! The model and its training are nanoGPT's for processors: 4 layers, 4 heads, width 128, texts of 64 characters, 12 in a batch; or as many
+//! characters of sums.
 
 mod corpus;
 mod curve;

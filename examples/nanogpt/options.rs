@@ -7,10 +7,11 @@ use std::{
 };
 
 pub(crate) const USAGE: &str = "\
-usage: nanogpt [--text FILE] [--steps N] [--dropout RATE] [--seed N] [--checkpoint FILE] [--curve FILE.svg] [--at-most LOSS]
+usage: nanogpt [--text FILE] [--steps N] [--rate RATE] [--dropout RATE] [--seed N] [--checkpoint FILE] [--curve FILE.svg] [--at-most LOSS]
 
   --text FILE        learn to write as this text does, of 256 different characters at most; without it, learn to add
   --steps N          steps of training, 2000 by default
+  --rate RATE        the highest rate of learning: 0.003 of a text, 0.001 of sums by default
   --dropout RATE     0 by default
   --seed N           1337 by default
   --checkpoint FILE  go on from there, if it is there; it is written every 250 steps and at the end
@@ -20,6 +21,7 @@ usage: nanogpt [--text FILE] [--steps N] [--dropout RATE] [--seed N] [--checkpoi
 pub(crate) struct Options {
     pub(crate) text: Option<PathBuf>,
     pub(crate) steps: u32,
+    pub(crate) rate: Option<f32>,
     pub(crate) dropout: f32,
     pub(crate) seed: u64,
     pub(crate) checkpoint: Option<PathBuf>,
@@ -33,6 +35,7 @@ impl Options {
         let mut options = Self {
             text: None,
             steps: 2000,
+            rate: None,
             dropout: 0.0,
             seed: 1337,
             checkpoint: None,
@@ -48,6 +51,7 @@ impl Options {
             match name.as_str() {
                 "--text" => options.text = Some(value()?.into()),
                 "--steps" => options.steps = number(&name, &value()?)?,
+                "--rate" => options.rate = Some(number(&name, &value()?)?),
                 "--dropout" => options.dropout = number(&name, &value()?)?,
                 "--seed" => options.seed = number(&name, &value()?)?,
                 "--checkpoint" => options.checkpoint = Some(value()?.into()),

@@ -10,8 +10,8 @@ use constformer::{
     WithFinalNorm, boxed, image,
     sampling::{Rng, Sampler, argmax},
     training::{
-        AdamW, Checkpoint, CrossEntropy, Dropout, Gradient, Initialization, Loss, Moments, Pass, TrainableModel,
-        TrainingError, WarmUpCosine, Workers, clip_norm,
+        AdamW, Checkpoint, CrossEntropy, Dropout, Gradient, IGNORE, Initialization, Loss, Moments, Pass,
+        TrainableModel, TrainingError, WarmUpCosine, Workers, clip_norm,
     },
     typenum::U5,
 };
@@ -20,7 +20,6 @@ use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
 use std::{error::Error, time::Instant};
 
 const BLOCK: usize = 64;
-const BATCH: usize = 12;
 /// Threads that share a batch.
 const THREADS: usize = 2;
 /// Steps from one validation to the next.
@@ -32,7 +31,8 @@ type Threads<const V: usize> = Workers<Model<V>, BLOCK, BLOCK>;
 type State<const V: usize> = Checkpoint<Model<V>, Moments<Gradient<Model<V>>>>;
 
 pub(crate) fn run<const V: usize>(corpus: &Corpus, options: &Options) -> Result<(), Box<dyn Error>> {
-    let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak: 3e-3, end: 1e-4 };
+    let peak = options.rate.unwrap_or(if options.text.is_some() { 3e-3 } else { 1e-3 });
+    let schedule = WarmUpCosine { warm_up: 100, steps: options.steps.max(101), peak, end: peak / 30.0 };
     let optimizer = AdamW { beta2: 0.99, weight_decay: 0.1, ..AdamW::default() };
     let dropout = Dropout::new(options.dropout, options.seed)?;
     let mut state = begin::<V>(options)?;
@@ -102,13 +102,16 @@ fn learn<const V: usize>(
     workers: &mut Threads<V>,
 ) -> Result<Loss, TrainingError> {
     let mut rng = SplitMix64::seed_from_u64(seed ^ u64::from(step) << 32);
-    let last = (corpus.training.len() - BLOCK) as u64;
-    let starts: [_; BATCH] = std::array::from_fn(|_| (rng.next_u64() % last) as usize);
-    workers.backward(model, &starts, |i, start| {
-        let text = &corpus.training[*start..=start + BLOCK];
-        let number = u64::from(step) * BATCH as u64 + i as u64;
-        let pass = Pass { dropout: dropout.pass(number), ..Pass::new(1.0 / (BATCH * BLOCK) as f32) };
-        (&text[..BLOCK], &text[1..], pass)
+    let (ids, [batch, len]) = (&corpus.training, corpus.batch(BLOCK));
+    let texts: Vec<_> = (0..batch)
+        .map(|_| corpus.start(ids, len, rng.next_u64()))
+        .map(|start| (&ids[start..start + len], corpus.targets(ids, start, len)))
+        .collect();
+    let count = texts.iter().flat_map(|(_, targets)| targets).filter(|target| **target != IGNORE).count();
+    workers.backward(model, &texts, |i, (inputs, targets)| {
+        let number = u64::from(step) * batch as u64 + i as u64;
+        let pass = Pass { dropout: dropout.pass(number), ..Pass::new(1.0 / count as f32) };
+        (*inputs, &targets[..], pass)
     })
 }
 
@@ -119,10 +122,12 @@ fn validate<const V: usize>(
     count: usize,
     workers: &mut Threads<V>,
 ) -> Result<Loss, TrainingError> {
-    let (texts, memory) = (corpus.validation.len() / (BLOCK + 1), workers.memory());
+    let (ids, memory, [_, len]) = (&corpus.validation, workers.memory(), corpus.batch(BLOCK));
+    let texts = ids.len() / (len + 1);
     let mut total = Loss::default();
-    for text in corpus.validation.chunks_exact(BLOCK + 1).step_by((texts / count).max(1)) {
-        total += model.loss(&text[..BLOCK], &text[1..], CrossEntropy::new(), memory)?;
+    for start in (0..texts).step_by((texts / count).max(1)).map(|text| text * (len + 1)) {
+        let targets = corpus.targets(ids, start, len);
+        total += model.loss(&ids[start..start + len], &targets, CrossEntropy::new(), memory)?;
     }
     Ok(total)
 }
